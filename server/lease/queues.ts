@@ -1,0 +1,85 @@
+/**
+ * The registry: a queue is declared once, here. Engine, sweeper, metrics, console pages, actions and search read this declaration;
+ * adding a queue is one declaration, one migration, one handler.
+ */
+
+export type LeasedState = 'awaiting' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+
+export const TERMINAL_STATES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly LeasedState[];
+export const OPEN_STATES = ['awaiting', 'queued', 'running'] as const satisfies readonly LeasedState[];
+
+export type Capability = 'parse' | 'citations' | 'publish';
+
+export interface ParentLink {
+  /** Table of the parent queue. Its rows carry open_children and succeeded_children. */
+  queue: string;
+  /** Column of the child that names its parent. */
+  column: string;
+}
+
+export interface QueueDefinition {
+  /** Table name; also the `q` of a kick and the `t` of a row hint. */
+  table: string;
+  /** How URLs name it. */
+  slug: string;
+  /** Words for the console: plural title, one row, and the sentence an empty queue shows. */
+  title: string;
+  noun: string;
+  purpose: string;
+  states: readonly LeasedState[];
+  /** What a worker must advertise to take its rows. */
+  capability: Capability;
+  /** Kinds of work and the highest schema version this build understands; others stay queued for a newer worker. */
+  kinds: Readonly<Record<string, number>>;
+  parent?: ParentLink;
+  /** Set when the rows of another queue hang below this one: what becomes of it when the last of them has ended. */
+  children?: { queue: string; column: string; whenEnded: 'queued' | 'succeeded' };
+  /** Columns that must be null in every terminal row; each terminal UPDATE erases them. */
+  erased: readonly string[];
+  /** Columns handed to the handler with the lease. Never bytes. */
+  claimColumns: readonly string[];
+  /** Columns that a console list shows besides the shared ones (names, never bytes). */
+  listColumns: readonly string[];
+}
+
+export const parseJobs: QueueDefinition = {
+  table: 'parse_jobs',
+  slug: 'parse-jobs',
+  title: 'Parse jobs',
+  noun: 'parse job',
+  purpose: 'One row an upload: it awaits its files, then embeds what they contain and links it to the session.',
+  states: ['awaiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled'],
+  capability: 'parse',
+  kinds: { parse_job: 1 },
+  children: { queue: 'parse_items', column: 'job_id', whenEnded: 'queued' },
+  erased: [],
+  claimColumns: ['user_id', 'session_id'],
+  listColumns: ['user_id', 'session_id', 'open_children', 'total_children', 'succeeded_children'],
+};
+
+export const parseItems: QueueDefinition = {
+  table: 'parse_items',
+  slug: 'parse-items',
+  title: 'Parse items',
+  noun: 'parse item',
+  purpose: 'One row a file: a worker extracts its text, stores document and chunks, and erases the upload.',
+  states: ['queued', 'running', 'succeeded', 'failed', 'cancelled'],
+  capability: 'parse',
+  kinds: { pdf: 1 },
+  parent: { queue: 'parse_jobs', column: 'job_id' },
+  erased: ['file_bytes'],
+  claimColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size'],
+  listColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size', 'page_count', 'chunk_count', 'quality'],
+};
+
+/** Every queue of the product, children before parents (the lock order). */
+export const queues: readonly QueueDefinition[] = [parseItems, parseJobs];
+
+/** @throws never; undefined for a name that is not in the registry (also the allow-list for anything that arrives from outside). */
+export function queueByTable(table: string, registry = queues): QueueDefinition | undefined {
+  return registry.find((queue) => queue.table === table);
+}
+
+export function queueBySlug(slug: string, registry = queues): QueueDefinition | undefined {
+  return registry.find((queue) => queue.slug === slug);
+}

@@ -1,0 +1,39 @@
+import type pg from 'pg';
+import type { Logger } from '../log.js';
+
+/** One row held by this process until `token` is superseded. The token is a bigint in decimal text: it never passes through a float. */
+export interface Lease {
+  queue: string;
+  id: string;
+  token: string;
+  kind: string;
+  /** Failures of the work so far (0 on the first try). */
+  attempt: number;
+  lostLeases: number;
+  /** The queue's claimColumns as pg returned them. */
+  row: Record<string, unknown>;
+}
+
+/** What a handler may use while it works. */
+export interface Work {
+  /** Aborts when the lease is lost, the row is cancelled, or the drain gives the row back. Its reason says which. */
+  signal: AbortSignal;
+  /** Remembered and written with the next beat; costs nothing to call often. */
+  progress(done: number, total: number): void;
+  log: Logger;
+  pool: pg.Pool;
+}
+
+/** Success. Failures are thrown (see lease/errors.ts); anything else thrown counts as a TransientError with code `internal`. */
+export interface Outcome {
+  succeed: true;
+  /** Runs in the transaction that settles the row, after the row is locked and its token checked; may run again if the commit's answer was lost before it took effect. */
+  apply?: (tx: pg.PoolClient) => Promise<void>;
+  /** Further columns written by the settling UPDATE (names from the code, never from outside). */
+  set?: Record<string, unknown>;
+}
+
+export type Handler = (lease: Lease, work: Work) => Promise<Outcome>;
+
+/** One handler a queue table. */
+export type Handlers = Readonly<Record<string, Handler>>;
