@@ -1,0 +1,33 @@
+import type { Kysely } from 'kysely';
+import type { DB } from '../db/generated.js';
+import { queues } from '../lease/queues.js';
+import type { QueueNow } from './now-queues.js';
+import { readQueueNow } from './now-queues.js';
+import type { Trouble } from './now-trouble.js';
+import { readTrouble } from './now-trouble.js';
+import type { FleetNow } from './now-fleet.js';
+import { readFleet } from './now-fleet.js';
+import { readOnly, readStamp } from './read.js';
+import type { Stamp } from './row-view.js';
+
+/** The facts behind the Now page and the rail's counts; the page turns them into sentences. */
+export interface NowView extends Stamp, FleetNow, Trouble {
+  queues: QueueNow[];
+}
+
+/** What Now must know of the configuration (seconds). */
+export interface NowLimits {
+  stagedBytesTtlSeconds: number;
+}
+
+/** Everything on Now in one read-only transaction; cheap enough to run once a second. @throws ReadTimeoutError */
+export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView> {
+  return readOnly(kysely, async (reader) => {
+    const stamp = await readStamp(reader);
+    const views: QueueNow[] = [];
+    for (const queue of [...queues].reverse()) views.push(await readQueueNow(reader, queue, stamp.asOf));
+    const fleet = await readFleet(reader);
+    const trouble = await readTrouble(reader, stamp.asOf, limits);
+    return { ...stamp, queues: views, ...fleet, ...trouble };
+  });
+}
