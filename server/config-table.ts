@@ -1,6 +1,6 @@
-import { flag, listOf, number, oneOf, seconds, text, url } from './settings.js'
+import { flag, listOf, number, oneOf, seconds, text, url } from './settings.js';
 
-const capabilities = ['parse', 'citations', 'publish'] as const
+const capabilities = ['parse', 'citations', 'publish'] as const;
 
 /** Every environment variable, in the order of .env.example. Adding one here without adding it there fails `npm run check`. */
 export const settings = {
@@ -43,4 +43,4 @@ export const settings = {
   metricsToken: text('METRICS_TOKEN', undefined, { secret: true, minLength: 16, about: 'bearer token of GET /metrics; unset: open to whoever reaches the port' }),
   kickChannel: text('KICK_CHANNEL', 'leaseboard_kick', { pattern: /^[a-z_][a-z0-9_]{0,62}$/, expected: 'a lower-case identifier of up to 63 characters', about: 'the channel that wakes workers, for a shared database' }),
   logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', { about: 'one JSON line an event' }),
-}
+};

@@ -1,37 +1,37 @@
-import os from 'node:os'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { readSettings, type SettingValues } from './settings.js'
-import { settings } from './config-table.js'
+import os from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readSettings, type SettingValues } from './settings.js';
+import { settings } from './config-table.js';
 
 /**
  * Everything the environment decides, parsed once by `loadConfig`. Durations are seconds, sizes bytes, unless the name says otherwise.
  * `databaseUrl` is empty while `embedded` is true and no database was started yet (see `withDatabase`).
  */
 export type Config = SettingValues<typeof settings> & {
-  databaseUrl: string
-  databaseDirectUrl: string
+  databaseUrl: string;
+  databaseDirectUrl: string;
   /** DATABASE_URL is unset: our own Postgres under `dataDir`. */
-  embedded: boolean
-  rowsChannel: string
-  projectRoot: string
-  dataDir: string
-}
+  embedded: boolean;
+  rowsChannel: string;
+  projectRoot: string;
+  dataDir: string;
+};
 
 /** All faults of the environment at once; `faults` has one line each: name, what was expected, what was found. */
 export class ConfigError extends Error {
-  override name = 'ConfigError'
+  override name = 'ConfigError';
   constructor(readonly faults: string[]) {
-    super(`The environment has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:\n${faults.map(fault => `  ${fault}`).join('\n')}`)
+    super(`The environment has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:\n${faults.map(fault => `  ${fault}`).join('\n')}`);
   }
 }
 
-const here = path.dirname(fileURLToPath(import.meta.url))
+const here = path.dirname(fileURLToPath(import.meta.url));
 
 /** The folder of package.json, both from server/ and from build/server/. */
 function findProjectRoot(): string {
-  const above = path.dirname(here)
-  return path.basename(above) === 'build' ? path.dirname(above) : above
+  const above = path.dirname(here);
+  return path.basename(above) === 'build' ? path.dirname(above) : above;
 }
 
 /**
@@ -39,11 +39,11 @@ function findProjectRoot(): string {
  * SESSION_SECRET is needed by the web process alone, and only where the database is not our own.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, needs: { sessionSecret?: boolean } = {}): Config {
-  const { values, faults } = readSettings(settings, env)
-  const embedded = !values.databaseUrl
-  faults.push(...contradictions(values, embedded, needs.sessionSecret ?? false))
-  if (faults.length > 0) throw new ConfigError(faults)
-  const projectRoot = findProjectRoot()
+  const { values, faults } = readSettings(settings, env);
+  const embedded = !values.databaseUrl;
+  faults.push(...contradictions(values, embedded, needs.sessionSecret ?? false));
+  if (faults.length > 0) throw new ConfigError(faults);
+  const projectRoot = findProjectRoot();
   return {
     ...values,
     databaseUrl: values.databaseUrl ?? '',
@@ -53,30 +53,30 @@ export function loadConfig(env: NodeJS.ProcessEnv, needs: { sessionSecret?: bool
     rowsChannel: 'leaseboard_rows',
     projectRoot,
     dataDir: path.resolve(projectRoot, '.leaseboard'),
-  }
+  };
 }
 
 /** The same configuration, pointed at a database that was started by us. */
 export function withDatabase(config: Config, url: string): Config {
-  return { ...config, databaseUrl: url, databaseDirectUrl: url }
+  return { ...config, databaseUrl: url, databaseDirectUrl: url };
 }
 
 function contradictions(values: SettingValues<typeof settings>, embedded: boolean, sessionSecret: boolean): string[] {
-  const faults: string[] = []
+  const faults: string[] = [];
   if (embedded && values.databaseDirectUrl) {
-    faults.push('DATABASE_DIRECT_URL: expected DATABASE_URL to be set as well, found it unset')
+    faults.push('DATABASE_DIRECT_URL: expected DATABASE_URL to be set as well, found it unset');
   }
   if (!embedded && sessionSecret && !values.sessionSecret) {
-    faults.push('SESSION_SECRET: expected 32 characters or more (required with DATABASE_URL), found nothing')
+    faults.push('SESSION_SECRET: expected 32 characters or more (required with DATABASE_URL), found nothing');
   }
   if (values.heartbeatSeconds * 2 > values.leaseSeconds) {
-    faults.push(`HEARTBEAT_SECONDS: expected at most half of LEASE_SECONDS (${values.leaseSeconds}), found ${values.heartbeatSeconds}`)
+    faults.push(`HEARTBEAT_SECONDS: expected at most half of LEASE_SECONDS (${values.leaseSeconds}), found ${values.heartbeatSeconds}`);
   }
   if (values.maxUploadBytes < values.maxFileBytes) {
-    faults.push(`MAX_UPLOAD_BYTES: expected at least MAX_FILE_BYTES (${values.maxFileBytes}), found ${values.maxUploadBytes}`)
+    faults.push(`MAX_UPLOAD_BYTES: expected at least MAX_FILE_BYTES (${values.maxFileBytes}), found ${values.maxUploadBytes}`);
   }
   if (values.embeddingsBaseUrl && !values.embeddingsModel) {
-    faults.push('EMBEDDINGS_MODEL: expected the name of a model (required with EMBEDDINGS_BASE_URL), found nothing')
+    faults.push('EMBEDDINGS_MODEL: expected the name of a model (required with EMBEDDINGS_BASE_URL), found nothing');
   }
-  return faults
+  return faults;
 }

@@ -1,13 +1,13 @@
 // Plain JavaScript: server/main/prepare.mjs needs it before anything is built.
-import fs from 'node:fs'
-import { spawnSync } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
+import fs from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** How often a waiting process looks again. */
-const LOOK_AGAIN_MS = 50
+const LOOK_AGAIN_MS = 50;
 /** A takeover that was itself cut off by a crash is forgotten after this. */
-const TAKEOVER_FORGOTTEN_MS = 5000
+const TAKEOVER_FORGOTTEN_MS = 5000;
 
 /**
  * A lock between processes of one machine: a file that names its holder by pid and start time (pids are reused).
@@ -17,48 +17,48 @@ const TAKEOVER_FORGOTTEN_MS = 5000
  * @returns {Promise<() => void>} gives the lock back; safe to call twice
  */
 export async function acquireFileLock(path, options) {
-  const mine = { pid: process.pid, started: startOf(process.pid), nonce: randomUUID() }
-  const deadline = performance.now() + options.timeoutMs
-  let told = false
+  const mine = { pid: process.pid, started: startOf(process.pid), nonce: randomUUID() };
+  const deadline = performance.now() + options.timeoutMs;
+  let told = false;
   for (;;) {
-    if (createWith(path, mine)) return () => giveBack(path, mine.nonce)
-    const holder = read(path)
-    if (performance.now() > deadline) throw new Error(`${path} has been held by process ${holder?.pid ?? 'unknown'} for longer than ${options.timeoutMs / 1000} s. End that process, then try again.`)
-    if (holder && isDead(holder)) takeAway(path, holder)
+    if (createWith(path, mine)) return () => giveBack(path, mine.nonce);
+    const holder = read(path);
+    if (performance.now() > deadline) throw new Error(`${path} has been held by process ${holder?.pid ?? 'unknown'} for longer than ${options.timeoutMs / 1000} s. End that process, then try again.`);
+    if (holder && isDead(holder)) takeAway(path, holder);
     else if (holder && !told) {
-      told = true
-      options.onWait?.(holder.pid)
+      told = true;
+      options.onWait?.(holder.pid);
     }
-    await pause(LOOK_AGAIN_MS)
+    await pause(LOOK_AGAIN_MS);
   }
 }
 
 /** Whole or not at all: the content is written first, then linked to its name. */
 function createWith(path, content) {
-  const draft = `${path}.${content.nonce}`
-  fs.writeFileSync(draft, JSON.stringify(content), { mode: 0o600 })
+  const draft = `${path}.${content.nonce}`;
+  fs.writeFileSync(draft, JSON.stringify(content), { mode: 0o600 });
   try {
-    fs.linkSync(draft, path)
-    return true
+    fs.linkSync(draft, path);
+    return true;
   } catch (error) {
-    if (error.code === 'EEXIST') return false
-    throw error
+    if (error.code === 'EEXIST') return false;
+    throw error;
   } finally {
-    fs.rmSync(draft, { force: true })
+    fs.rmSync(draft, { force: true });
   }
 }
 
 function read(path) {
   try {
-    return JSON.parse(fs.readFileSync(path, 'utf8'))
+    return JSON.parse(fs.readFileSync(path, 'utf8'));
   } catch (error) {
-    if (error.code === 'ENOENT') return undefined
-    return { pid: 0, nonce: 'unreadable' }
+    if (error.code === 'ENOENT') return undefined;
+    return { pid: 0, nonce: 'unreadable' };
   }
 }
 
 function isDead(holder) {
-  return !isAlive(holder.pid) || (holder.started !== undefined && startOf(holder.pid) !== holder.started)
+  return !isAlive(holder.pid) || (holder.started !== undefined && startOf(holder.pid) !== holder.started);
 }
 
 /**
@@ -66,34 +66,34 @@ function isDead(holder) {
  * whether the lock is still the dead one before removing it.
  */
 function takeAway(path, dead) {
-  const grave = `${path}.dead-${dead.nonce}`
+  const grave = `${path}.dead-${dead.nonce}`;
   try {
-    fs.linkSync(path, grave)
+    fs.linkSync(path, grave);
   } catch (error) {
-    if (error.code === 'EEXIST') forgetOldTakeover(grave)
-    return
+    if (error.code === 'EEXIST') forgetOldTakeover(grave);
+    return;
   }
-  if (read(grave)?.nonce === dead.nonce) fs.rmSync(path, { force: true })
-  fs.rmSync(grave, { force: true })
+  if (read(grave)?.nonce === dead.nonce) fs.rmSync(path, { force: true });
+  fs.rmSync(grave, { force: true });
 }
 
 function forgetOldTakeover(grave) {
-  const changed = fs.statSync(grave, { throwIfNoEntry: false })?.ctimeMs ?? Infinity
-  if (Date.now() - changed > TAKEOVER_FORGOTTEN_MS) fs.rmSync(grave, { force: true })
+  const changed = fs.statSync(grave, { throwIfNoEntry: false })?.ctimeMs ?? Infinity;
+  if (Date.now() - changed > TAKEOVER_FORGOTTEN_MS) fs.rmSync(grave, { force: true });
 }
 
 function giveBack(path, nonce) {
-  if (read(path)?.nonce === nonce) fs.rmSync(path, { force: true })
+  if (read(path)?.nonce === nonce) fs.rmSync(path, { force: true });
 }
 
 /** @param {number} pid */
 export function isAlive(pid) {
-  if (!(pid > 0)) return false
+  if (!(pid > 0)) return false;
   try {
-    process.kill(pid, 0)
-    return true
+    process.kill(pid, 0);
+    return true;
   } catch (error) {
-    return error.code === 'EPERM'
+    return error.code === 'EPERM';
   }
 }
 
@@ -104,10 +104,10 @@ export function isAlive(pid) {
  */
 export function startOf(pid) {
   try {
-    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
   } catch {
-    const answer = process.platform === 'linux' ? undefined : spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
-    return answer?.stdout?.trim() || undefined
+    const answer = process.platform === 'linux' ? undefined : spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' });
+    return answer?.stdout?.trim() || undefined;
   }
 }

@@ -1,6 +1,6 @@
-import pino from 'pino'
+import pino from 'pino';
 
-export type Logger = pino.Logger
+export type Logger = pino.Logger;
 
 /** Anything that lets its reader in: passwords in connection strings, API tokens, sign-in links, bearer headers. */
 const secrets: [RegExp, string][] = [
@@ -8,14 +8,14 @@ const secrets: [RegExp, string][] = [
   [/\blb_[\w-]{20,}/g, 'lb_***'],
   [/(\/signin\/)[\w-]{8,}/g, '$1***'],
   [/(Bearer )[\w.~+/=-]+/gi, '$1***'],
-]
+];
 
 /** The text without the secrets that a log line could carry. */
 export function redacted(text: string): string {
-  return secrets.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text)
+  return secrets.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
 
-const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl']
+const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl'];
 
 /**
  * One JSON line an event, written synchronously (nothing is lost when the process ends), secrets removed.
@@ -33,5 +33,5 @@ export function createLogger(options: { level: string, name: string, destination
       censor: '***',
     },
     hooks: { streamWrite: redacted },
-  }, pino.destination({ fd: options.destination ?? 1, sync: true }))
+  }, pino.destination({ fd: options.destination ?? 1, sync: true }));
 }

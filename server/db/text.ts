@@ -3,6 +3,6 @@
  * Every text that came from outside (file names, error messages, form fields, document text) passes through here once.
  */
 export function cleanText(text: string): string {
-  const whole = text.isWellFormed() ? text : text.toWellFormed()
-  return whole.includes('\0') ? whole.replaceAll('\0', '') : whole
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  return whole.includes('\0') ? whole.replaceAll('\0', '') : whole;
 }

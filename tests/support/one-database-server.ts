@@ -2,61 +2,61 @@
  * One throwaway embedded Postgres for the whole run, with a template database that has every migration. It is as real as any, except
  * that it does not wait for the disk. A run that was killed leaves its server behind: the next run ends it.
  */
-import { randomBytes } from 'node:crypto'
-import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
-import type { TestProject } from 'vitest/node'
-import { ensureEmbedded, findEmbedded } from '../../server/db/embedded.js'
-import { migrate } from '../../server/db/migrate.js'
-import { isAlive, startOf } from '../../server/file-lock.js'
-import { createLogger } from '../../server/log.js'
-import { buildServer } from '../../server/main/build.mjs'
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { ensureEmbedded, findEmbedded } from '../../server/db/embedded.js';
+import { migrate } from '../../server/db/migrate.js';
+import { isAlive, startOf } from '../../server/file-lock.js';
+import { createLogger } from '../../server/log.js';
+import { buildServer } from '../../server/main/build.mjs';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    databaseServer: string
-    templateDatabase: string
+    databaseServer: string;
+    templateDatabase: string;
   }
 }
 
-const prefix = path.join(os.tmpdir(), 'leaseboard-tests-')
-const root = path.resolve(import.meta.dirname, '../..')
-const log = createLogger({ level: 'warn', name: 'tests', destination: 2 })
+const prefix = path.join(os.tmpdir(), 'leaseboard-tests-');
+const root = path.resolve(import.meta.dirname, '../..');
+const log = createLogger({ level: 'warn', name: 'tests', destination: 2 });
 
 export default async function setup(project: TestProject) {
-  await removeAbandoned()
-  const dataDir = `${prefix}${randomBytes(6).toString('hex')}`
-  fs.mkdirSync(dataDir)
-  fs.writeFileSync(path.join(dataDir, 'runner.json'), JSON.stringify({ pid: process.pid, started: startOf(process.pid) }))
+  await removeAbandoned();
+  const dataDir = `${prefix}${randomBytes(6).toString('hex')}`;
+  fs.mkdirSync(dataDir);
+  fs.writeFileSync(path.join(dataDir, 'runner.json'), JSON.stringify({ pid: process.pid, started: startOf(process.pid) }));
   const [server] = await Promise.all([
     ensureEmbedded({ dataDir, log, settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300', log_min_messages: 'fatal' } }),
     buildServer(root),
-  ])
-  await migrate({ directUrl: server.url, migrationsDir: path.join(root, 'sql', 'migrations'), log })
-  project.provide('databaseServer', server.url)
-  project.provide('templateDatabase', new URL(server.url).pathname.slice(1))
+  ]);
+  await migrate({ directUrl: server.url, migrationsDir: path.join(root, 'sql', 'migrations'), log });
+  project.provide('databaseServer', server.url);
+  project.provide('templateDatabase', new URL(server.url).pathname.slice(1));
   return async () => {
-    await server.stop()
-    fs.rmSync(dataDir, { recursive: true, force: true })
-  }
+    await server.stop();
+    fs.rmSync(dataDir, { recursive: true, force: true });
+  };
 }
 
 async function removeAbandoned(): Promise<void> {
   for (const name of fs.readdirSync(os.tmpdir())) {
-    const dataDir = path.join(os.tmpdir(), name)
-    if (!dataDir.startsWith(prefix) || runnerLives(dataDir)) continue
-    const server = await findEmbedded({ dataDir, log }).catch(() => undefined)
-    await server?.stop()
-    fs.rmSync(dataDir, { recursive: true, force: true })
+    const dataDir = path.join(os.tmpdir(), name);
+    if (!dataDir.startsWith(prefix) || runnerLives(dataDir)) continue;
+    const server = await findEmbedded({ dataDir, log }).catch(() => undefined);
+    await server?.stop();
+    fs.rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
 function runnerLives(dataDir: string): boolean {
   try {
-    const runner = JSON.parse(fs.readFileSync(path.join(dataDir, 'runner.json'), 'utf8')) as { pid: number, started?: string }
-    return isAlive(runner.pid) && startOf(runner.pid) === runner.started
+    const runner = JSON.parse(fs.readFileSync(path.join(dataDir, 'runner.json'), 'utf8')) as { pid: number, started?: string };
+    return isAlive(runner.pid) && startOf(runner.pid) === runner.started;
   } catch {
-    return false
+    return false;
   }
 }

@@ -1,13 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Waits until `condition` answers something truthy, and answers that. Looks every 20 ms; fails with `what` after ten seconds. */
 export async function until<T>(condition: () => T | Promise<T>, options: { timeoutMs?: number, what?: string } = {}): Promise<NonNullable<T>> {
-  const timeoutMs = options.timeoutMs ?? 10_000
-  const deadline = performance.now() + timeoutMs
+  const timeoutMs = options.timeoutMs ?? 10_000;
+  const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const answer = await condition()
-    if (answer) return answer
-    if (performance.now() > deadline) throw new Error(`${options.what ?? condition.toString()} did not happen within ${timeoutMs} ms`)
-    await pause(20)
+    const answer = await condition();
+    if (answer) return answer;
+    if (performance.now() > deadline) throw new Error(`${options.what ?? condition.toString()} did not happen within ${timeoutMs} ms`);
+    await pause(20);
   }
 }
