@@ -1,0 +1,15 @@
+import { cleanText } from '../db/text.js';
+
+/** Longest accepted file name, in characters (code points). */
+export const MAX_NAME_CHARS = 255;
+const UNNAMED = 'unnamed.pdf';
+
+/**
+ * A client's file name as text: the last part of a path, without NUL and lone surrogates. It is never used as a path here. Null when
+ * it is longer than MAX_NAME_CHARS; a missing or empty one is called unnamed.pdf.
+ */
+export function fileNameOf(given: string | undefined): string | null {
+  const name = cleanText((given ?? '').split(/[/\\]/).at(-1) ?? '').trim();
+  if (name === '' || name === '.' || name === '..') return UNNAMED;
+  return [...name].length > MAX_NAME_CHARS ? null : name;
+}

@@ -1,0 +1,46 @@
+import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
+import { Problem, sendProblem } from '../api/problem.js';
+import { isConnectionError } from '../db/connection-errors.js';
+import type { Logger } from '../log.js';
+
+/** The last handler: every error becomes one truthful answer; what we did not expect is logged with its stack and shown without it. */
+export function failures(log: Logger): ErrorRequestHandler {
+  return (error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    const problem = asProblem(error);
+    if (problem.status >= 500) log.error({ event: 'request_failed', requestId: String(req.id), error }, problem.detail);
+    if (res.headersSent) return void res.destroy();
+    if (wantsPage(req)) return sendPage(res, problem);
+    sendProblem(res, problem);
+  };
+}
+
+/** What an error means to the caller. Never carries the error's own text, except for problems we wrote ourselves. */
+export function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (isConnectionError(error)) {
+    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Nothing was changed by this request; try again in a few seconds.', { headers: { 'Retry-After': '5' } });
+  }
+  const status = clientStatus(error);
+  if (status) return new Problem(status, 'invalid_request', 'The request could not be read. Check its path, headers and body, then send it again.');
+  return new Problem(500, 'internal', 'Something failed on our side and was logged with the request id of this answer. Try again; if it stays, report that id.');
+}
+
+/** Express and its body parser mark errors of the request itself with a 4xx status. */
+function clientStatus(error: unknown): number | undefined {
+  const status = error && typeof error === 'object' && 'status' in error ? error.status : undefined;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
+}
+
+function wantsPage(req: Request): boolean {
+  return !req.originalUrl.startsWith('/api/') && !req.originalUrl.split('?', 1)[0]?.endsWith('.data') && req.accepts(['html', 'json']) === 'html';
+}
+
+/** A page for the case that no page can be rendered. It asks again by itself when waiting may help. */
+function sendPage(res: Response, problem: Problem): void {
+  const body = problem.body();
+  const again = problem.status === 503 ? '<meta http-equiv="refresh" content="5">' : '';
+  res.status(problem.status).set(problem.headers).set('Cache-Control', 'no-store').type('html').send(
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${body.title}</title></head>`
+    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${body.title}</h1><p>${body.detail}</p></body></html>`,
+  );
+}

@@ -1,0 +1,36 @@
+/**
+ * The door, closed by default: no page, stream or action is reachable without a session. What is open is listed here and nowhere else
+ * (health, assets and the bearer-token API are mounted before this door).
+ */
+import type { NextFunction, Request, Response } from 'express';
+import { Problem, sendProblem } from '../api/problem.js';
+import { localPath } from '../operations/return-to.js';
+
+/** The sign-in page and one-time links, as documents or as their `.data`. Exact: no other path may match a pattern by accident. */
+const OPEN_PATHS = /^\/signin(\.data|\/[\w-]{1,200}(\.data)?)?\/?$/;
+
+/** Lets signed-in requests and the sign-in pages pass; sends documents to /signin and answers everything else 401. */
+export function gate(req: Request, res: Response, next: NextFunction): void {
+  const url = addressOf(req);
+  if (!url) return sendProblem(res, new Problem(400, 'invalid_request', 'The request line has no usable path. Ask for a path such as /.'));
+  if (res.locals.operator || (OPEN_PATHS.test(url.pathname) && !url.searchParams.has('_data'))) return next();
+  if (wantsDocument(req, url)) return res.redirect(302, `/signin${returnTo(url)}`);
+  sendProblem(res, new Problem(401, 'signed_out', 'No session, or it has ended. Sign in at /signin and try again.'));
+}
+
+/** The path exactly as Remix will read it (same concatenation, same normalisation), or null. */
+function addressOf(req: Request): URL | null {
+  const text = `http://local.invalid${req.originalUrl}`;
+  return req.originalUrl.startsWith('/') && URL.canParse(text) ? new URL(text) : null;
+}
+
+function wantsDocument(req: Request, url: URL): boolean {
+  const reads = req.method === 'GET' || req.method === 'HEAD';
+  const data = url.pathname.endsWith('.data') || url.pathname === '/__manifest' || url.pathname === '/live' || url.searchParams.has('_data');
+  return reads && !data && req.accepts(['html', 'json', 'text/event-stream']) === 'html';
+}
+
+function returnTo(url: URL): string {
+  const path = localPath(url.pathname + url.search);
+  return path === '/' ? '' : `?returnTo=${encodeURIComponent(path)}`;
+}

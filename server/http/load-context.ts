@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely';
+import type pg from 'pg';
+import type { Config } from '../config.js';
+import type { DB } from '../db/generated.js';
+import type { Logger } from '../log.js';
+
+/** What one web process has and shares with every request. Made once by server/main/world.ts. */
+export interface World {
+  config: Config;
+  log: Logger;
+  pool: pg.Pool;
+  kysely: Kysely<DB>;
+}
+
+export type Role = 'viewer' | 'operator' | 'admin';
+
+/** A signed-in person. `sessionId` is the hash of the session's secret in hex: safe to log, good for signOut(). */
+export interface Operator {
+  id: string;
+  name: string;
+  role: Role;
+  sessionId: string;
+}
+
+/** What a Remix loader or action gets as `context`. */
+export interface LoadContext {
+  world: World;
+  /** Null on the sign-in pages only; the shell lets nobody else through. */
+  operator: Operator | null;
+  /** For every <script> the page writes; the Content-Security-Policy allows no other inline script. */
+  nonce: string;
+  /** Aborts when the response's connection closes. Use this, not request.signal (which may never fire). */
+  closed: AbortSignal;
+}
+
+declare module '@remix-run/node' {
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- the way Remix's context type is extended
+  interface AppLoadContext extends LoadContext {}
+}
