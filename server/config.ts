@@ -14,6 +14,8 @@ export type Config = SettingValues<typeof settings> & {
   /** DATABASE_URL is unset: our own Postgres under `dataDir`. */
   embedded: boolean;
   rowsChannel: string;
+  /** The label of this process; the host's name where WORKER_ID is unset. */
+  workerId: string;
   projectRoot: string;
   dataDir: string;
 };

@@ -33,16 +33,24 @@ export interface QueueDefinition {
   kinds: Readonly<Record<string, number>>;
   parent?: ParentLink;
   /** Set when the rows of another queue hang below this one: what becomes of it when the last of them has ended. */
-  children?: { queue: string; column: string; whenEnded: 'queued' | 'succeeded' };
+  children?: {
+    queue: string;
+    column: string;
+    whenEnded: 'queued' | 'succeeded';
+    /** What the parent fails with when none of its children succeeded. */
+    noneSucceeded: { code: string; message: string };
+  };
   /** Columns that must be null in every terminal row; each terminal UPDATE erases them. */
   erased: readonly string[];
+  /** Staged bytes older than a TTL end as blob_expired; the TTL runs on queue_clocks. */
+  staged?: { bytesColumn: string; clockColumn: string };
   /** Columns handed to the handler with the lease. Never bytes. */
   claimColumns: readonly string[];
   /** Columns that a console list shows besides the shared ones (names, never bytes). */
   listColumns: readonly string[];
 }
 
-export const parseJobs: QueueDefinition = {
+export const parseJobs = {
   table: 'parse_jobs',
   slug: 'parse-jobs',
   title: 'Parse jobs',
@@ -51,13 +59,13 @@ export const parseJobs: QueueDefinition = {
   states: ['awaiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled'],
   capability: 'parse',
   kinds: { parse_job: 1 },
-  children: { queue: 'parse_items', column: 'job_id', whenEnded: 'queued' },
+  children: { queue: 'parse_items', column: 'job_id', whenEnded: 'queued', noneSucceeded: { code: 'no_item_succeeded', message: 'None of its files could be parsed; each file says why.' } },
   erased: [],
   claimColumns: ['user_id', 'session_id'],
   listColumns: ['user_id', 'session_id', 'open_children', 'total_children', 'succeeded_children'],
-};
+} as const satisfies QueueDefinition;
 
-export const parseItems: QueueDefinition = {
+export const parseItems = {
   table: 'parse_items',
   slug: 'parse-items',
   title: 'Parse items',
@@ -68,9 +76,10 @@ export const parseItems: QueueDefinition = {
   kinds: { pdf: 1 },
   parent: { queue: 'parse_jobs', column: 'job_id' },
   erased: ['file_bytes'],
+  staged: { bytesColumn: 'file_bytes', clockColumn: 'staged_clock' },
   claimColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size'],
   listColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size', 'page_count', 'chunk_count', 'quality'],
-};
+} as const satisfies QueueDefinition;
 
 /** Every queue of the product, children before parents (the lock order). */
 export const queues: readonly QueueDefinition[] = [parseItems, parseJobs];

@@ -1,18 +1,8 @@
 import type pg from 'pg';
+import type { Lease } from '../lease/lease.js';
 import type { Logger } from '../log.js';
 
-/** One row held by this process until `token` is superseded. The token is a bigint in decimal text: it never passes through a float. */
-export interface Lease {
-  queue: string;
-  id: string;
-  token: string;
-  kind: string;
-  /** Failures of the work so far (0 on the first try). */
-  attempt: number;
-  lostLeases: number;
-  /** The queue's claimColumns as pg returned them. */
-  row: Record<string, unknown>;
-}
+export type { Lease };
 
 /** What a handler may use while it works. */
 export interface Work {

@@ -119,6 +119,7 @@ create table parse_items (
   page_count integer,
   chunk_count integer,
   failed_pages integer[],
+  staged_clock double precision not null default 0,   -- queue_clocks.ran_seconds when the bytes were staged
   quality text constraint parse_items_quality check (quality in ('good', 'partial', 'garbled')),
   kind text not null default 'pdf',
   schema_version integer not null default 1,
@@ -204,6 +205,14 @@ create table queue_minutes (
   primary key (queue, minute)
 );
 
+-- How long a queue could have been worked on (not paused, a capable worker alive): the clock of the TTL of staged bytes. Advanced by the sweep.
+create table queue_clocks (
+  queue text primary key,
+  ran_seconds double precision not null default 0,
+  ticked_at timestamptz not null default now()
+);
+insert into queue_clocks (queue) values ('parse_items');
+
 create table queue_pauses (
   queue text primary key,
   paused_at timestamptz not null default now(),
@@ -211,9 +220,9 @@ create table queue_pauses (
   reason text not null
 );
 
--- A capability rests after an outside service failed; opened and closed by workers, shown on Now.
+-- A queue rests after an outside service failed (narrower than its capability: embeddings down must not stop parsing); opened and closed by workers, shown on Now.
 create table breakers (
-  capability text primary key,
+  queue text primary key,
   opened_at timestamptz not null,
   retry_at timestamptz not null,
   failures integer not null,

@@ -1,0 +1,92 @@
+/**
+ * The registry of our own processes: each start is one row, identified for ever; redeploys are read off it. A process says its own last
+ * word (stopped_at); one that falls silent without it is marked gone by the sweep, and is taken back as alive if it beats again (a frozen
+ * process thaws). Nothing here grants or takes a lease: worker_id is a label, never a fence.
+ */
+import { v7 as uuidv7 } from 'uuid';
+import type { Queryable } from './pump.js';
+
+/** A process that missed this many of its own beats counts as silent. */
+const SILENT_BEATS = 3;
+
+export interface ProcessIdentity {
+  /** Unique per start. */
+  id: string;
+  /** WORKER_ID, for people. */
+  label: string;
+  role: 'web' | 'worker';
+  version: string;
+  host: string;
+  pid: number;
+  capabilities: readonly string[];
+  kinds: Record<string, Record<string, number>>;
+  slots: number;
+  heartbeatSeconds: number;
+}
+
+/** What others have decided about this process, read with each beat. */
+export interface ProcessOrders {
+  drainedBy: 'shutdown' | 'operator' | null;
+}
+
+const LIVE = `stopped_at is null and gone_at is null and heartbeat_at > now() - ${SILENT_BEATS} * heartbeat_seconds * interval '1 second'`;
+
+/** Adds this start to the registry and, if its version is new among its role, opens a redeploy. Two statements, needs no transaction. */
+export async function registerProcess(db: Queryable, me: ProcessIdentity): Promise<void> {
+  await db.query({
+    text: `insert into workers (id, label, role, version, host, pid, capabilities, kinds, slots, heartbeat_seconds)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (id) do update set heartbeat_at = now(), gone_at = null`,
+    values: [me.id, me.label, me.role, me.version, me.host, me.pid, me.capabilities, JSON.stringify(me.kinds), me.slots, me.heartbeatSeconds],
+  });
+  await openRedeploy(db, me);
+}
+
+/**
+ * A redeploy begins when a version beats beside another one of the same role; where all the old ones have already ended, the last one to
+ * have started is the version it came from. One open redeploy a role and new version (unique index), whoever sees it first.
+ */
+async function openRedeploy(db: Queryable, me: ProcessIdentity): Promise<void> {
+  await db.query({
+    text: `insert into redeploys (id, role, from_version, to_version, started_at)
+           select $1, $2, before.version, $3, now()
+             from (select version from workers
+                    where role = $2 and id <> $4 and started_at <= (select started_at from workers where id = $4)
+                    order by (${LIVE}) desc, started_at desc limit 1) as before
+            where before.version <> $3
+              and not exists (select 1 from workers where role = $2 and version = $3 and id <> $4 and ${LIVE})
+           on conflict do nothing`,
+    values: [uuidv7(), me.role, me.version, me.id],
+  });
+}
+
+/** One beat. @returns the orders standing for this process; undefined when the row is not there (register again). */
+export async function beatProcess(db: Queryable, id: string): Promise<ProcessOrders | undefined> {
+  const { rows } = await db.query({
+    text: `update workers set heartbeat_at = now(), gone_at = null where id = $1 and stopped_at is null returning drained_by`,
+    values: [id],
+  });
+  return rows[0] && { drainedBy: rows[0].drained_by as ProcessOrders['drainedBy'] };
+}
+
+/** Says that this process drains because it is being stopped, and when its budget (seconds) ends. An operator's drain is superseded. */
+export async function startShutdownDrain(db: Queryable, id: string, drainSeconds: number): Promise<void> {
+  await db.query({
+    text: `update workers set draining_since = coalesce(draining_since, now()), drained_by = 'shutdown',
+                  kill_deadline_at = now() + $2::double precision * interval '1 second' where id = $1`,
+    values: [id, drainSeconds],
+  });
+}
+
+/** The process's own last word: a clean stop. Idempotent. */
+export async function markStopped(db: Queryable, id: string): Promise<void> {
+  await db.query({ text: `update workers set stopped_at = coalesce(stopped_at, now()), gone_at = null where id = $1`, values: [id] });
+}
+
+/** Part of the sweep: marks processes that fell silent without a last word. @returns how many. */
+export async function markSilentGone(tx: Queryable): Promise<number> {
+  const { rowCount } = await tx.query({
+    text: `update workers set gone_at = now()
+            where stopped_at is null and gone_at is null and heartbeat_at <= now() - ${SILENT_BEATS} * heartbeat_seconds * interval '1 second'`,
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,83 @@
+/**
+ * Settle what has finished and claim for the free slots in one statement on one connection. Crash behaviour: see ending.ts.
+ * Needs no transaction: the statement is its own. Synchronous commit must be on (an asynchronous acquire lost in a crash would let two
+ * holders have the same token).
+ */
+import type { Lease } from './lease.js';
+import { endingParameters, pumpStatement, type Ending } from './ending.js';
+import { queues, type QueueDefinition } from './queues.js';
+
+/** Whatever can run one statement: a client, a pool, a reserved connection. A `name` makes it a prepared statement (direct connections only). */
+export interface Queryable {
+  query(config: { text: string; values?: unknown[]; name?: string }): Promise<{ rows: Record<string, unknown>[]; rowCount: number | null }>;
+}
+
+/** Who claims. `leaseSeconds`: how long a lease lasts without a beat. */
+export interface Holder {
+  workerId: string;
+  version: string;
+  leaseSeconds: number;
+}
+
+export interface PumpRequest {
+  endings: readonly Ending[];
+  /** At most this many rows are claimed; 0 claims nothing. */
+  claim: number;
+  /** Smallest claimable key worth looking at, as Postgres wrote it (microseconds do not survive a JS Date). */
+  lowWaterMark?: string | undefined;
+  prepared?: boolean;
+}
+
+export interface PumpResult {
+  claimed: Lease[];
+  /** Rows whose end took effect, with the state they went to ('retry' may have become 'failed'). */
+  ended: { id: string; state: string }[];
+  /** Endings that changed nothing: ask `settle.ts` whether they had already succeeded or the lease is lost. */
+  missed: Ending[];
+  /** Parents whose counters moved, with their state now. */
+  parents: { id: string; state: string }[];
+  lowWaterMark: string;
+}
+
+const statements = new WeakMap<QueueDefinition, string>();
+
+function statementFor(queue: QueueDefinition, registry: readonly QueueDefinition[]): string {
+  const known = statements.get(queue) ?? pumpStatement(queue, registry);
+  statements.set(queue, known);
+  return known;
+}
+
+/** @throws whatever the connection throws; then nothing is known about the outcome, and the same endings may be sent again. */
+export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder, request: PumpRequest, registry = queues): Promise<PumpResult> {
+  const { rows } = await db.query({
+    text: statementFor(queue, registry),
+    ...(request.prepared ? { name: `pump ${queue.table}` } : {}),
+    values: [...endingParameters(request.endings), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity'],
+  });
+  return readResult(queue, request, rows);
+}
+
+function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<string, unknown>[]): PumpResult {
+  const result: PumpResult = { claimed: [], ended: [], missed: [], parents: [], lowWaterMark: '-infinity' };
+  for (const row of rows) {
+    if (row.tag === 'claimed') result.claimed.push(leaseOf(queue, row));
+    else if (row.tag === 'ended') result.ended.push({ id: row.id as string, state: row.kind as string });
+    else if (row.tag === 'parent') result.parents.push({ id: row.id as string, state: row.kind as string });
+    else result.lowWaterMark = row.low as string;
+  }
+  if (result.claimed.length > request.claim)
+    throw new Error(`expected at most ${request.claim} claimed rows of ${queue.table}, got ${result.claimed.length}`);
+  if (result.ended.length < request.endings.length) {
+    const ended = new Set(result.ended.map((row) => row.id));
+    result.missed = request.endings.filter((ending) => !ended.has(ending.id));
+  }
+  return result;
+}
+
+function leaseOf(queue: QueueDefinition, row: Record<string, unknown>): Lease {
+  return {
+    queue: queue.table, id: row.id as string, token: row.token as string, kind: row.kind as string,
+    attempt: row.attempt as number, lostLeases: row.lost_leases as number,
+    row: Object.fromEntries(queue.claimColumns.map((column) => [column, row[`row.${column}`]])),
+  };
+}

@@ -1,0 +1,14 @@
+import type { Queryable } from './pump.js';
+import { queues } from './queues.js';
+
+/** Part of the sweep: a redeploy ends when the old version neither beats nor holds a lease. @returns how many ended. */
+export async function endRedeploys(tx: Queryable, registry = queues): Promise<number> {
+  const holds = registry.map((queue) => `select worker_id from ${queue.table} where state = 'running'`).join(' union all ');
+  const { rowCount } = await tx.query({
+    text: `update redeploys r set ended_at = now()
+            where r.ended_at is null
+              and not exists (select 1 from workers w where w.role = r.role and w.version = r.from_version and w.stopped_at is null and w.gone_at is null)
+              and not exists (select 1 from workers w where w.role = r.role and w.version = r.from_version and w.id in (${holds}))`,
+  });
+  return rowCount ?? 0;
+}

@@ -1,0 +1,86 @@
+/**
+ * Ends leases. Idempotent: an end that is sent again after a lost answer is recognised by "ended, my token" and counts as done.
+ * Anything else that changed nothing is a lost lease: its result is thrown away and a `late_write` event is recorded.
+ */
+import type pg from 'pg';
+import { fence } from './fence.js';
+import { LeaseLostError } from './errors.js';
+import type { Ending, Verb } from './ending.js';
+import type { Lease } from './lease.js';
+import { pump, type Holder, type PumpResult, type Queryable } from './pump.js';
+import { queues, type QueueDefinition } from './queues.js';
+
+export type Settled = 'settled' | 'already' | 'lost';
+
+/** Where the row may be if this end has already taken effect. A give-back that comes after the lease's own end has nothing left to do. */
+const STATE_AFTER: Record<Verb, readonly string[]> = {
+  succeed: ['succeeded'],
+  fail: ['failed'],
+  retry: ['queued', 'failed'],
+  outage: ['queued'],
+  drain: ['queued', 'succeeded', 'failed', 'cancelled'],
+};
+
+/** Ends several leases of one queue in one statement. @returns what became of each, by row id. Needs no transaction. */
+export async function settle(db: Queryable, queue: QueueDefinition, holder: Holder, endings: readonly Ending[], registry = queues): Promise<Map<string, Settled>> {
+  const { missed } = await pump(db, queue, holder, { endings, claim: 0 }, registry);
+  const late = await classifyMissed(db, queue, holder, missed);
+  return new Map(endings.map((ending) => [ending.id, late.get(ending.id) ?? 'settled']));
+}
+
+/** Tells "already ended by me" from "lost" for endings that changed nothing, and records the lost ones as late writes. */
+export async function classifyMissed(db: Queryable, queue: QueueDefinition, holder: Holder, missed: readonly Ending[]): Promise<Map<string, Settled>> {
+  if (missed.length === 0) return new Map();
+  const { rows } = await db.query({
+    text: `select id, state, lease_token::text as token from ${queue.table} where id = any ($1::uuid[])`,
+    values: [missed.map((ending) => ending.id)],
+  });
+  const now = new Map(rows.map((row) => [row.id, row]));
+  const verdicts = new Map(missed.map((ending): [string, Settled] => {
+    const row = now.get(ending.id);
+    const mine = row?.token === ending.token && STATE_AFTER[ending.verb].includes(row.state as string);
+    return [ending.id, mine ? 'already' : 'lost'];
+  }));
+  await recordLateWrites(db, queue, holder, missed.filter((ending) => verdicts.get(ending.id) === 'lost'));
+  return verdicts;
+}
+
+/** One `late_write` event a refused write. The row itself is untouched. */
+export async function recordLateWrites(db: Queryable, queue: QueueDefinition, holder: Holder, late: readonly { id: string; token: string }[]): Promise<void> {
+  if (late.length === 0) return;
+  await db.query({
+    text: `insert into queue_events (queue, row_id, cause, worker_id, worker_version, lease_token)
+           select $1, id, 'late_write', $2, $3, token from unnest($4::uuid[], $5::bigint[]) as l(id, token)`,
+    values: [queue.table, holder.workerId, holder.version, late.map((l) => l.id), late.map((l) => l.token)],
+  });
+}
+
+export interface ApplyAndSucceed {
+  apply?: (tx: pg.PoolClient) => Promise<void>;
+  set?: Record<string, unknown>;
+}
+
+/**
+ * Succeeds one lease inside the caller's transaction: locks the row under its token, lets the handler write, adds its columns, ends the row.
+ * @throws LeaseLostError when the token is no longer current: the caller must roll back.
+ * @returns the pump's result, whose parents may have become claimable (kick them after the commit).
+ */
+export async function succeedWithin(tx: pg.PoolClient, queue: QueueDefinition, holder: Holder, lease: Lease, outcome: ApplyAndSucceed, registry = queues): Promise<PumpResult> {
+  await fence(tx, lease);
+  await outcome.apply?.(tx);
+  await setColumns(tx, queue, lease, outcome.set ?? {});
+  const result = await pump(tx, queue, holder, { endings: [{ id: lease.id, token: lease.token, verb: 'succeed' }], claim: 0 }, registry);
+  if (result.missed.length > 0) throw new LeaseLostError(lease.queue, lease.id, lease.token, 'the settling statement changed nothing');
+  return result;
+}
+
+async function setColumns(tx: pg.PoolClient, queue: QueueDefinition, lease: Lease, set: Record<string, unknown>): Promise<void> {
+  const columns = Object.keys(set);
+  if (columns.length === 0) return;
+  const assignments = columns.map((column, index) => `${column} = $${index + 3}`).join(', ');
+  const { rowCount } = await tx.query({
+    text: `update ${queue.table} set ${assignments} where id = $1 and state = 'running' and lease_token = $2`,
+    values: [lease.id, lease.token, ...columns.map((column) => set[column])],
+  });
+  if (rowCount !== 1) throw new LeaseLostError(lease.queue, lease.id, lease.token, 'the row is not held under this token');
+}

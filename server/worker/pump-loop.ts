@@ -1,0 +1,187 @@
+/**
+ * The pump: one connection that settles what has finished and claims for the free slots, a statement a queue and round, never two at once.
+ *
+ * Crash and fault behaviour
+ * - A statement whose answer is lost is sent again with the same endings: ends are idempotent (settle.ts).
+ * - An acquire whose answer is lost may leave rows held by this process that it does not know of: on a new connection, before the next
+ *   claim, they are given back uncharged.
+ * - Endings wait here, their leases still beating, until the database takes them or the lease is lost.
+ */
+import { isConnectionError } from '../db/connection.js';
+import type { Ending } from '../lease/ending.js';
+import { pump, type Holder, type PumpResult, type Queryable } from '../lease/pump.js';
+import type { Lease } from '../lease/lease.js';
+import type { QueueDefinition } from '../lease/queues.js';
+import { giveBackUnknown } from '../lease/release.js';
+import { classifyMissed } from '../lease/settle.js';
+import type { Logger } from '../log.js';
+
+/** After a failed round (ms), with jitter. */
+const RETRY_MS = 500;
+/** One statement ends at most this many leases: bounds its size after an outage. */
+const MAX_ENDINGS = 500;
+
+export interface PumpLoopOptions {
+  db: Queryable & { generation(): number };
+  queues: readonly QueueDefinition[];
+  registry: readonly QueueDefinition[];
+  holder: Holder;
+  /** How many rows of this queue may be claimed now. */
+  wanted(queue: QueueDefinition): number;
+  /** Row ids this process holds. */
+  known(queue: QueueDefinition): readonly string[];
+  /** New leases, with performance.now() from before they were asked for. */
+  claimed(leases: Lease[], sentAt: number): void;
+  /** Ends that took effect or were refused for good; their leases are over. */
+  ended(queue: QueueDefinition, endings: readonly Ending[]): void;
+  /** Rows changed (after commit): hints, and kicks for what became claimable. */
+  changed(queue: QueueDefinition, result: PumpResult, endings: readonly Ending[]): void;
+  log: Logger;
+}
+
+interface QueueState {
+  lowWaterMark: string | undefined;
+  /** A hint said "low" since the last claim was sent: the answer must not put the mark back. */
+  loweredMeanwhile: boolean;
+  maybeClaimable: boolean;
+  endings: Ending[];
+  /** Send endings one by one: a batch was refused for what it contains, and the others must not suffer for it. */
+  oneByOne: boolean;
+  generation: number;
+}
+
+export class PumpLoop {
+  private readonly states: Map<string, QueueState>;
+  private round: Promise<void> | undefined;
+  private again = false;
+  private retryTimer: NodeJS.Timeout | undefined;
+  private stopped = false;
+
+  constructor(private readonly options: PumpLoopOptions) {
+    this.states = new Map(options.queues.map((queue) => [queue.table, { lowWaterMark: undefined, loweredMeanwhile: false, maybeClaimable: true, endings: [], oneByOne: false, generation: 0 }]));
+  }
+
+  /** An end to be written with the next round. */
+  end(queue: string, ending: Ending): void {
+    this.states.get(queue)!.endings.push(ending);
+    this.wake();
+  }
+
+  /** Something may be claimable. `low`: also below the mark. Unknown names are ignored (hints come from outside). */
+  claimable(queue: string, low: boolean): void {
+    const state = this.states.get(queue);
+    if (!state) return;
+    state.maybeClaimable = true;
+    if (!low) return;
+    state.lowWaterMark = undefined;
+    state.loweredMeanwhile = true;
+  }
+
+  /** The poll: looks at everything again, from the bottom. */
+  pollAll(): void {
+    for (const queue of this.states.keys()) this.claimable(queue, true);
+    this.wake();
+  }
+
+  /** Runs a round soon; calls during a round cause one more. Ends of one turn of the event loop travel together. */
+  wake(): void {
+    if (this.stopped) return;
+    this.again = true;
+    this.round ??= this.rounds().finally(() => { this.round = undefined; });
+  }
+
+  /** Resolves when every ending handed in so far is written, or rejects after `limitMs` (ms). */
+  async flush(limitMs: number): Promise<void> {
+    const until = performance.now() + limitMs;
+    while ([...this.states.values()].some((state) => state.endings.length > 0) || this.round) {
+      if (performance.now() > until) throw new Error('The last leases could not be given back in time; the sweep will take them.');
+      this.wake();
+      await Promise.race([this.round, new Promise((resolve) => setTimeout(resolve, 50))]);
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    clearTimeout(this.retryTimer);
+    await this.round;
+  }
+
+  private async rounds(): Promise<void> {
+    while (this.again && !this.stopped) {
+      this.again = false;
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const queue of this.options.queues) if (!(await this.tryOne(queue))) return this.retryLater();
+    }
+  }
+
+  private retryLater(): void {
+    clearTimeout(this.retryTimer);
+    this.retryTimer = setTimeout(() => this.wake(), RETRY_MS * (0.5 + Math.random()));
+  }
+
+  private async tryOne(queue: QueueDefinition): Promise<boolean> {
+    const state = this.states.get(queue.table)!;
+    const endings = state.endings.splice(0, state.oneByOne ? 1 : MAX_ENDINGS);
+    try {
+      await this.pumpOne(queue, state, endings);
+      if (state.endings.length === 0) state.oneByOne = false;
+      return true;
+    } catch (error) {
+      this.options.log.warn({ event: 'pump_failed', queue: queue.table, err: error }, 'A round of the pump failed and will be tried again');
+      state.maybeClaimable = true;
+      this.keepForLater(queue, state, endings, isConnectionError(error));
+      return false;
+    }
+  }
+
+  /** An end that the database refuses for what it says is dropped (its lease runs out, the sweep takes the row); all others stay. */
+  private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], connectionLost: boolean): void {
+    const open = endings.filter((ending) => !this.over.has(ending));
+    if (connectionLost || open.length !== 1) state.endings.unshift(...open);
+    else this.options.ended(queue, open);
+    state.oneByOne = !connectionLost && open.length > 1;
+  }
+
+  private readonly over = new WeakSet<Ending>();
+
+  private async pumpOne(queue: QueueDefinition, state: QueueState, endings: Ending[]): Promise<void> {
+    const { db, holder, registry } = this.options;
+    await this.afterReconnect(queue, state);
+    const claim = state.maybeClaimable ? Math.max(0, this.options.wanted(queue)) : 0;
+    if (claim === 0 && endings.length === 0) return;
+    const sentAt = performance.now();
+    if (claim > 0) Object.assign(state, { maybeClaimable: false, loweredMeanwhile: false });
+    const result = await pump(db, queue, holder, { endings, claim, lowWaterMark: state.lowWaterMark, prepared: true }, registry);
+    for (const ending of endings) this.over.add(ending);
+    if (claim > 0) this.took(state, result, claim, sentAt);
+    await this.concludeEndings(queue, endings, result);
+    if (state.endings.length > 0 || (state.maybeClaimable && this.options.wanted(queue) > 0)) this.again = true;
+  }
+
+  private took(state: QueueState, result: PumpResult, claim: number, sentAt: number): void {
+    if (!state.loweredMeanwhile) state.lowWaterMark = result.lowWaterMark;
+    if (result.claimed.length === claim) state.maybeClaimable = true;
+    if (result.claimed.length > 0) this.options.claimed(result.claimed, sentAt);
+  }
+
+  private async concludeEndings(queue: QueueDefinition, endings: Ending[], result: PumpResult): Promise<void> {
+    this.options.ended(queue, endings);
+    this.options.changed(queue, result, endings);
+    if (result.missed.length === 0) return;
+    const verdicts = await classifyMissed(this.options.db, queue, this.options.holder, result.missed);
+    const lost = result.missed.filter((ending) => verdicts.get(ending.id) === 'lost');
+    if (lost.length > 0) this.options.log.warn({ event: 'late_writes', queue: queue.table, rows: lost.map((ending) => ending.id) }, 'Results came after their lease was lost and were thrown away');
+  }
+
+  private async afterReconnect(queue: QueueDefinition, state: QueueState): Promise<void> {
+    const { db, holder } = this.options;
+    const generation = db.generation();
+    if (generation === state.generation && generation > 0) return;
+    // Opens the connection if need be, so that the generation read next is that of the connection this round uses.
+    const given = await giveBackUnknown(db, queue, holder, this.options.known(queue));
+    state.generation = db.generation();
+    state.lowWaterMark = undefined;
+    state.maybeClaimable = true;
+    if (given.length > 0) this.options.log.info({ event: 'given_back', queue: queue.table, rows: given }, 'Rows whose acquire was never answered were given back');
+  }
+}

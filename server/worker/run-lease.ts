@@ -1,0 +1,110 @@
+/**
+ * One lease through its handler. Whatever the handler does, exactly one of three things follows: an Ending for the pump, a settling
+ * transaction of its own (when the handler has writes to make with it), or nothing, because the lease is lost and its result thrown away.
+ */
+import type pg from 'pg';
+import { inTransaction, isConnectionError } from '../db/connection.js';
+import { cleanText } from '../db/text.js';
+import { retryDelayMs } from '../lease/backoff.js';
+import type { Ending } from '../lease/ending.js';
+import { LeaseLostError, OutsideError, PermanentError, TransientError } from '../lease/errors.js';
+import type { Holder, PumpResult } from '../lease/pump.js';
+import type { QueueDefinition } from '../lease/queues.js';
+import { classifyMissed, succeedWithin } from '../lease/settle.js';
+import type { Logger } from '../log.js';
+import type { Breaker } from './breaker.js';
+import type { Handler, Outcome } from './handler.js';
+import { DrainedError, type Held } from './holdings.js';
+
+/** Errors are shown on the row and read by people. */
+const MAX_MESSAGE_CHARS = 2_000;
+/** Between two tries to settle while the database is away (ms). */
+const SETTLE_PAUSE_MS = 500;
+
+export interface RunContext {
+  queue: QueueDefinition;
+  handler: Handler;
+  holder: Holder;
+  pool: pg.Pool;
+  breaker: Breaker;
+  log: Logger;
+  registry: readonly QueueDefinition[];
+}
+
+export type RunEnd = { kind: 'ending'; ending: Ending } | { kind: 'settled'; result: PumpResult } | { kind: 'lost' };
+
+/** Never rejects. */
+export async function runLease(held: Held, context: RunContext): Promise<RunEnd> {
+  const log = context.log.child({ queue: held.lease.queue, row: held.lease.id, leaseToken: held.lease.token });
+  try {
+    const outcome = await context.handler(held.lease, {
+      signal: held.controller.signal,
+      progress: (done, total) => { held.progress = { done, total }; },
+      log,
+      pool: context.pool,
+    });
+    if (isLost(held)) return { kind: 'lost' };
+    await context.breaker.succeeded(context.queue.table);
+    return await succeed(held, outcome, context);
+  } catch (error) {
+    return failed(held, error, context, log);
+  }
+}
+
+async function succeed(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
+  if (!outcome.apply && !outcome.set) return { kind: 'ending', ending: { ...keyOf(held), verb: 'succeed' } };
+  held.settling = true;
+  try {
+    return await settleUntilDeadline(held, outcome, context);
+  } finally {
+    held.settling = false;
+  }
+}
+
+/** A lost answer or an outage is tried again until the local deadline; beats keep moving that deadline while the database answers. */
+async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
+  for (;;) {
+    try {
+      const result = await inTransaction(context.pool, (tx) => succeedWithin(tx, context.queue, context.holder, held.lease, outcome, context.registry));
+      return { kind: 'settled', result };
+    } catch (error) {
+      if (error instanceof LeaseLostError) return afterMissedSettle(held, context);
+      if (!isConnectionError(error) || isLost(held) || performance.now() >= held.deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS));
+    }
+  }
+}
+
+async function afterMissedSettle(held: Held, context: RunContext): Promise<RunEnd> {
+  const verdicts = await classifyMissed(context.pool, context.queue, context.holder, [{ ...keyOf(held), verb: 'succeed' }]);
+  const already = verdicts.get(held.lease.id) === 'already';
+  return already ? { kind: 'settled', result: { claimed: [], ended: [{ id: held.lease.id, state: 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
+}
+
+async function failed(held: Held, error: unknown, context: RunContext, log: Logger): Promise<RunEnd> {
+  const reason: unknown = held.controller.signal.reason;
+  if (reason instanceof LeaseLostError || error instanceof LeaseLostError) return { kind: 'lost' };
+  if (reason instanceof DrainedError) return { kind: 'ending', ending: { ...keyOf(held), verb: 'drain' } };
+  const ending = await endingOf(held, error, context);
+  log.warn({ event: 'lease_failed', verb: ending.verb, code: ending.code, err: error }, ending.message);
+  return { kind: 'ending', ending };
+}
+
+async function endingOf(held: Held, error: unknown, context: RunContext): Promise<Ending> {
+  const message = cleanText(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS);
+  if (error instanceof PermanentError) return { ...keyOf(held), verb: 'fail', code: error.code, message };
+  if (error instanceof OutsideError) {
+    const delayMs = await context.breaker.failed(context.queue.table, message, error.retryAfterMs);
+    return { ...keyOf(held), verb: 'outage', code: error.code, message, delayMs };
+  }
+  const code = error instanceof TransientError ? error.code : 'internal';
+  return { ...keyOf(held), verb: 'retry', code, message, delayMs: retryDelayMs(held.lease.attempt) };
+}
+
+function keyOf(held: Held): { id: string; token: string } {
+  return { id: held.lease.id, token: held.lease.token };
+}
+
+function isLost(held: Held): boolean {
+  return held.controller.signal.reason instanceof LeaseLostError;
+}

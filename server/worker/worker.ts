@@ -1,0 +1,241 @@
+/**
+ * One process's share of the work: claims for its slots, runs the handlers, beats, and ends what it holds. Wired from parts that each say
+ * what they promise: pump-loop, beat-loop, run-lease, breaker, holdings. Nothing runs before start().
+ *
+ * Drain (SIGTERM): stop claiming; finish what fits in the budget; give back the rest, nothing charged, with a kick that says `low`, so that
+ * another worker has it within a second; beats stop last. Killed at any point: the leases run out and the sweep requeues the rows.
+ */
+import type pg from 'pg';
+import type { RowHints } from '../bus/row-hints.js';
+import { kick } from '../bus/kick.js';
+import type { Listener } from '../bus/listener.js';
+import type { KickMessage } from '../bus/topics.js';
+import type { Config } from '../config.js';
+import type { ReservedConnection } from '../db/reserved.js';
+import type { Ending } from '../lease/ending.js';
+import type { Lease } from '../lease/lease.js';
+import type { ProcessOrders } from '../lease/processes.js';
+import type { Holder, PumpResult } from '../lease/pump.js';
+import { queueByTable, type QueueDefinition } from '../lease/queues.js';
+import type { Logger } from '../log.js';
+import { createBeatLoop } from './beat-loop.js';
+import { createBreaker, type Breaker } from './breaker.js';
+import type { Handlers } from './handler.js';
+import { DrainedError, Holdings, type Held } from './holdings.js';
+import { laneOf, lanesOf, type Lane } from './lanes.js';
+import { createLoop, type Loop } from './loop.js';
+import { PumpLoop } from './pump-loop.js';
+import { runLease, type RunEnd } from './run-lease.js';
+
+/** A kick wakes many workers at once: each waits up to this long (ms), and one that comes meanwhile costs nothing. */
+const KICK_JITTER_MS = 50;
+/** Share of the drain budget kept for giving back what did not finish, at most MAX_GIVE_BACK_MS. */
+const GIVE_BACK_SHARE = 0.3;
+const MAX_GIVE_BACK_MS = 3_000;
+
+export interface WorkerParts {
+  config: Config;
+  holder: Holder;
+  queues: readonly QueueDefinition[];
+  registry: readonly QueueDefinition[];
+  handlers: Handlers;
+  pool: pg.Pool;
+  pumpConnection: ReservedConnection;
+  beatConnection: ReservedConnection;
+  listener: Listener;
+  hints: RowHints;
+  register(): Promise<void>;
+  log: Logger;
+}
+
+export class Worker {
+  private readonly holdings: Holdings;
+  private readonly lanes: readonly Lane[];
+  private readonly busy = new Map<Lane, number>();
+  private readonly breaker: Breaker;
+  private readonly pump: PumpLoop;
+  private readonly loops: Loop[];
+  private readonly beats: Loop;
+  private readonly timers = new Set<NodeJS.Timeout>();
+  private kickTimer: NodeJS.Timeout | undefined;
+  private drainedByOperator = false;
+  private draining = false;
+
+  constructor(private readonly parts: WorkerParts) {
+    const { config, log, registry } = parts;
+    this.holdings = new Holdings(config.leaseSeconds);
+    this.lanes = lanesOf(config, parts.queues);
+    this.breaker = createBreaker(parts.pool, log);
+    this.pump = new PumpLoop({
+      db: parts.pumpConnection, queues: this.lanes.flatMap((lane) => lane.queues), registry, holder: parts.holder, log,
+      wanted: (queue) => this.wanted(queue),
+      known: (queue) => this.holdings.idsOf(queue.table),
+      claimed: (leases, sentAt) => leases.forEach((lease) => this.run(lease, sentAt)),
+      ended: (queue, endings) => endings.forEach((ending) => this.forget(queue, ending)),
+      changed: (queue, result, endings) => this.announce(queue, result, endings),
+    });
+    this.beats = createBeatLoop({
+      db: parts.beatConnection, holdings: this.holdings, processId: parts.holder.workerId, leaseSeconds: config.leaseSeconds,
+      heartbeatSeconds: config.heartbeatSeconds, registry, log, register: parts.register,
+      orders: (orders) => this.obey(orders), beaten: () => parts.hints.beat(parts.holder.workerId),
+    });
+    this.loops = [
+      createLoop({ name: 'poll', everyMs: config.pollSeconds * 1000, jitter: 0.4, run: () => this.poll(), log }),
+      createLoop({ name: 'lease deadlines', everyMs: Math.min(1000, config.leaseSeconds * 50), jitter: 0, run: async () => this.dropOverdue(), log }),
+    ];
+  }
+
+  start(): void {
+    this.parts.listener.subscribe('kick', (message) => this.hear(message));
+    this.parts.listener.onActive(() => this.pump.pollAll());
+    this.beats.start();
+    for (const loop of this.loops) loop.start();
+    this.pump.pollAll();
+  }
+
+  /** Leases held now. */
+  get held(): number {
+    return this.holdings.size;
+  }
+
+  /**
+   * Gives up everything within `budgetMs` and stops. Resolves when the last end is written and the beats have stopped; what could not be
+   * given back in time is left to the sweep.
+   */
+  async drain(budgetMs: number): Promise<void> {
+    const started = performance.now();
+    this.draining = true;
+    for (const timer of this.timers) clearTimeout(timer);
+    await Promise.all(this.loops.map((loop) => loop.stop()));
+    const giveBackMs = Math.min(MAX_GIVE_BACK_MS, budgetMs * GIVE_BACK_SHARE);
+    await this.untilIdle(started + budgetMs - giveBackMs);
+    for (const held of this.holdings.all()) this.giveBack(held);
+    await this.pump.flush(Math.max(0, started + budgetMs - performance.now()))
+      .catch((error: unknown) => this.parts.log.warn({ event: 'drain_incomplete', held: this.held, err: error }, 'Not everything could be given back'));
+    await this.pump.stop();
+    await this.parts.hints.flush();
+    await this.beats.stop();
+  }
+
+  private wanted(queue: QueueDefinition): number {
+    if (this.draining || this.drainedByOperator) return 0;
+    const lane = laneOf(this.lanes, queue.table);
+    const free = lane.slots - (this.busy.get(lane) ?? 0);
+    const allowed = this.breaker.allowance(queue.table);
+    const trial = allowed === 1 && this.holdings.idsOf(queue.table).length > 0;
+    return trial ? 0 : Math.min(free, allowed);
+  }
+
+  private run(lease: Lease, sentAt: number): void {
+    const held = this.holdings.add(lease, sentAt);
+    const queue = queueByTable(lease.queue, this.parts.registry)!;
+    const lane = laneOf(this.lanes, lease.queue);
+    this.busy.set(lane, (this.busy.get(lane) ?? 0) + 1);
+    const { holder, pool, log, registry } = this.parts;
+    void runLease(held, { queue, handler: this.parts.handlers[lease.queue]!, holder, pool, breaker: this.breaker, log, registry })
+      .then((end) => {
+        this.busy.set(lane, this.busy.get(lane)! - 1);
+        this.conclude(held, queue, end);
+      });
+  }
+
+  private conclude(held: Held, queue: QueueDefinition, end: RunEnd): void {
+    if (end.kind === 'ending' && this.holdings.has(held) && !held.ending) {
+      held.ending = true;
+      this.pump.end(queue.table, end.ending);
+      return;
+    }
+    if (end.kind === 'settled') this.announce(queue, end.result, []);
+    if (!held.ending) this.holdings.remove(held);
+    this.pump.claimable(queue.table, false);
+    this.pump.wake();
+  }
+
+  private forget(queue: QueueDefinition, ending: Ending): void {
+    for (const held of this.holdings.byRowId(ending.id)) {
+      if (held.lease.queue === queue.table && held.lease.token === ending.token) this.holdings.remove(held);
+    }
+  }
+
+  /** After commit: what consoles should read again, and what other workers may take. */
+  private announce(queue: QueueDefinition, result: PumpResult, endings: readonly Ending[]): void {
+    this.parts.hints.changed(queue.table, [...result.claimed, ...result.ended].map((row) => row.id));
+    if (queue.parent) {
+      this.parts.hints.changed(queue.parent.queue, result.parents.map((row) => row.id));
+      if (result.parents.some((row) => row.state === 'queued')) this.offer(queue.parent.queue, false);
+    }
+    if (endings.some((ending) => ending.verb === 'drain')) this.offer(queue.table, true);
+    for (const ending of endings) if (ending.delayMs !== undefined) this.lookAgainIn(ending.delayMs, queue);
+  }
+
+  /** Not in the hot transaction: a crash between commit and kick costs a poll interval, never a row. */
+  private offer(queue: string, low: boolean): void {
+    this.pump.claimable(queue, low);
+    this.pump.wake();
+    const db = { query: (text: string, values: unknown[]) => this.parts.beatConnection.query({ text, values }) };
+    kick(db, this.parts.config, low ? { q: queue, low } : { q: queue })
+      .catch((error: unknown) => this.parts.log.debug({ event: 'kick_lost', queue, err: error }, 'A kick was lost; the poll finds the rows'));
+  }
+
+  private lookAgainIn(delayMs: number, queue: QueueDefinition): void {
+    const timer = setTimeout(() => {
+      this.timers.delete(timer);
+      this.pump.claimable(queue.table, false);
+      this.pump.wake();
+    }, delayMs + KICK_JITTER_MS);
+    this.timers.add(timer);
+  }
+
+  private hear(message: KickMessage): void {
+    const me = this.parts.holder.workerId;
+    if ('q' in message) this.heardKick(message.q, message.low ?? false);
+    else if ('lost' in message) for (const id of message.lost) this.taken(id);
+    else if ('drain' in message && message.drain === me) this.obey({ drainedBy: 'operator' });
+    else if ('resume' in message && message.resume === me) this.obey({ drainedBy: null });
+  }
+
+  private heardKick(queue: string, low: boolean): void {
+    this.pump.claimable(queue, low);
+    this.kickTimer ??= setTimeout(() => {
+      this.kickTimer = undefined;
+      this.pump.wake();
+    }, Math.random() * KICK_JITTER_MS);
+  }
+
+  /** A hint is not proof: the row may be ours again under a newer token. The database is asked at once by an early beat. */
+  private taken(id: string): void {
+    if (this.holdings.byRowId(id).length > 0) void this.beats.runOnce().catch(() => {});
+  }
+
+  private obey(orders: ProcessOrders): void {
+    const drained = orders.drainedBy === 'operator';
+    if (drained === this.drainedByOperator) return;
+    this.drainedByOperator = drained;
+    this.parts.log.info({ event: drained ? 'drained_by_operator' : 'resumed_by_operator' }, drained ? 'Drained by an operator: idling' : 'Resumed by an operator');
+    if (drained) for (const held of this.holdings.all()) this.giveBack(held);
+    else this.pump.pollAll();
+  }
+
+  private async poll(): Promise<void> {
+    this.pump.pollAll();
+    await this.breaker.refresh();
+  }
+
+  private dropOverdue(): void {
+    for (const held of this.holdings.loseOverdue()) {
+      this.parts.log.warn({ event: 'lease_deadline', queue: held.lease.queue, row: held.lease.id }, 'A lease could not be renewed in time; its work was stopped');
+    }
+  }
+
+  /** The row goes back at once, whether or not the handler heeds the signal: its token will refuse whatever it still tries to write. */
+  private giveBack(held: Held): void {
+    if (held.settling || held.ending) return;
+    held.ending = true;
+    held.controller.abort(new DrainedError('The worker is draining; the row was given back.'));
+    this.pump.end(held.lease.queue, { id: held.lease.id, token: held.lease.token, verb: 'drain' });
+  }
+
+  private async untilIdle(until: number): Promise<void> {
+    while (this.holdings.size > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
