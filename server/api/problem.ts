@@ -17,11 +17,16 @@ export class Problem extends Error {
     this.extra = more.extra ?? {};
   }
 
+  get title(): string {
+    const words = this.code.replaceAll('_', ' ');
+    return words.charAt(0).toUpperCase() + words.slice(1);
+  }
+
   /** The members of the answer. `type` names the code; it is an identifier, not a page. */
   body(): Record<string, unknown> {
     return {
       type: `urn:leaseboard:problem:${this.code}`,
-      title: titleOf(this.code),
+      title: this.title,
       status: this.status,
       detail: this.detail,
       code: this.code,
@@ -37,9 +42,4 @@ export function sendProblem(res: Response, problem: Problem): void {
   res.set(problem.headers);
   res.set('Cache-Control', 'no-store');
   res.type('application/problem+json').send(JSON.stringify(problem.body()));
-}
-
-function titleOf(code: string): string {
-  const words = code.replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }

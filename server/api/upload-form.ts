@@ -52,12 +52,14 @@ function refusalByHeaders(req: IncomingMessage, limits: UploadLimits): Problem |
   return Number(req.headers['content-length'] ?? 0) > limits.maxUploadBytes + OVERHEAD_BYTES ? uploadTooLarge(limits.maxUploadBytes) : undefined;
 }
 
+type Form = InstanceType<typeof Busboy>;
+
 class Reading {
   readonly done: Promise<UploadForm>;
   private readonly fields = new Map<string, string>();
   private readonly files: Promise<ReceivedFile>[] = [];
   private readonly streams = new Set<Readable>();
-  private readonly form: Busboy;
+  private readonly form: Form;
   private parts = 0;
   private fileBytes = 0;
   private bodyBytes = 0;
@@ -164,7 +166,7 @@ function discardRest(req: IncomingMessage, limits: UploadLimits): void {
   req.resume();
 }
 
-function openForm(req: IncomingMessage, limits: UploadLimits): Busboy {
+function openForm(req: IncomingMessage, limits: UploadLimits): Form {
   return new Busboy({
     headers: req.headers as BusboyHeaders,
     preservePath: true,

@@ -6,6 +6,7 @@ import type { Logger } from '../log.js';
 /** The last handler: every error becomes one truthful answer; what we did not expect is logged with its stack and shown without it. */
 export function failures(log: Logger): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, _next: NextFunction) => {
+    if (res.destroyed) return;
     const problem = asProblem(error);
     if (problem.status >= 500) log.error({ event: 'request_failed', requestId: String(req.id), error }, problem.detail);
     if (res.headersSent) return void res.destroy();
@@ -37,10 +38,13 @@ function wantsPage(req: Request): boolean {
 
 /** A page for the case that no page can be rendered. It asks again by itself when waiting may help. */
 function sendPage(res: Response, problem: Problem): void {
-  const body = problem.body();
   const again = problem.status === 503 ? '<meta http-equiv="refresh" content="5">' : '';
   res.status(problem.status).set(problem.headers).set('Cache-Control', 'no-store').type('html').send(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${body.title}</title></head>`
-    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${body.title}</h1><p>${body.detail}</p></body></html>`,
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${problem.title}</title></head>`
+    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${problem.title}</h1><p>${escaped(problem.detail)}</p></body></html>`,
   );
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

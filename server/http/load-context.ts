@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
+import type { Listener } from '../bus/listener.js';
+import type { RowHints } from '../bus/row-hints.js';
 import type { Config } from '../config.js';
 import type { DB } from '../db/generated.js';
 import type { Logger } from '../log.js';
@@ -10,6 +12,12 @@ export interface World {
   log: Logger;
   pool: pg.Pool;
   kysely: Kysely<DB>;
+  /** Hears kicks and row hints; started by web.ts. */
+  listener: Listener;
+  /** Tells consoles which rows this process changed; call after the commit. */
+  hints: RowHints;
+  /** This start in the registry of processes (workers.id). */
+  processId: string;
 }
 
 export type Role = 'viewer' | 'operator' | 'admin';

@@ -6,9 +6,9 @@ import helmet from 'helmet';
  * Headers of every answer. Scripts run only from our own files or with this response's nonce; nobody may frame the console; forms go
  * nowhere else. The referrer policy is `same-origin`, not `no-referrer`: the latter turns a form's Origin into `null`.
  */
-export function securityHeaders(options: { https: boolean }): RequestHandler[] {
+export function securityHeaders(options: { https: boolean; dev: boolean }): RequestHandler[] {
   return [giveNonce, helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: contentPolicy(options.https) },
+    contentSecurityPolicy: { useDefaults: false, directives: contentPolicy(options) },
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: options.https,
     xFrameOptions: { action: 'deny' },
@@ -20,7 +20,7 @@ function giveNonce(_req: Request, res: Response, next: NextFunction): void {
   next();
 }
 
-function contentPolicy(https: boolean): Record<string, Iterable<string | ((req: unknown, res: unknown) => string)>> {
+function contentPolicy({ https, dev }: { https: boolean; dev: boolean }): Record<string, Iterable<string | ((req: unknown, res: unknown) => string)>> {
   return {
     defaultSrc: ["'self'"],
     scriptSrc: ["'self'", (_req, res) => `'nonce-${(res as Response).locals.nonce}'`],
@@ -29,7 +29,7 @@ function contentPolicy(https: boolean): Record<string, Iterable<string | ((req: 
     styleSrc: ["'self'", "'unsafe-inline'"],
     imgSrc: ["'self'", 'data:'],
     fontSrc: ["'self'", 'data:'],
-    connectSrc: ["'self'"],
+    connectSrc: ["'self'", ...(dev ? ['ws:'] : [])],
     objectSrc: ["'none'"],
     baseUri: ["'none'"],
     formAction: ["'self'"],

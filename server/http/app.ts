@@ -1,0 +1,58 @@
+/**
+ * The Express shell around Remix, in the order in which a request meets it: headers, log line, close signal; what is open to all
+ * (health, files); the bearer-token API; then the door (session, gate, origin), and behind it the live stream and the pages.
+ */
+import express, { type Express, type RequestHandler, type Router } from 'express';
+import type { Spool } from '../api/spool.js';
+import { apiRoutes } from './api-routes.js';
+import { closedSignal } from './closed-signal.js';
+import { failures } from './failures.js';
+import { gate } from './gate.js';
+import { healthRoutes } from './health.js';
+import type { World } from './load-context.js';
+import { metricsRoute } from './metrics.js';
+import { sameOriginOnly } from './origin.js';
+import { principal } from './principal.js';
+import { requestLog } from './request-log.js';
+import { securityHeaders } from './security-headers.js';
+
+export interface AppParts {
+  spool: Spool;
+  /** Files of the built client, and the Remix handler. Left out by tests of the API alone. */
+  files?: RequestHandler[];
+  pages?: RequestHandler;
+  /** The event stream, mounted at /live behind the door. */
+  live?: Router;
+  /** How many browsers listen to it. */
+  liveClients?: () => number;
+  /** Development server: its scripts and its socket are let through. */
+  dev?: boolean;
+  /** True while the process is being stopped: answers say `Connection: close`, /readyz says 503. */
+  stopping?: () => boolean;
+}
+
+/** Builds the app; nothing listens yet. */
+export function createApp(world: World, parts: AppParts): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').set('case sensitive routing', true);
+  app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
+  app.use(requestLog(world.log), closedSignal, closeWhenStopping(parts.stopping));
+  app.use(healthRoutes(world, parts.stopping));
+  if (parts.files) app.use(...parts.files);
+  app.use('/api', apiRoutes(world, parts.spool));
+  app.use(principal(world));
+  app.use(metricsRoute(world, parts.liveClients));
+  app.use(gate, sameOriginOnly(world.config.publicUrl));
+  if (parts.live) app.use('/live', parts.live);
+  if (parts.pages) app.use(parts.pages);
+  app.use(failures(world.log));
+  return app;
+}
+
+/** Keep-alive connections would outlive the listening socket: each answer given while stopping is its connection's last. */
+function closeWhenStopping(stopping: (() => boolean) | undefined): RequestHandler {
+  return (_req, res, next) => {
+    if (stopping?.()) res.set('Connection', 'close');
+    next();
+  };
+}

@@ -1,0 +1,81 @@
+/** What the metrics say, read from the rows at each scrape. One transaction under a short statement limit; index-backed at any size. */
+import type pg from 'pg';
+import { inTransaction } from '../db/connection.js';
+import { queues, type QueueDefinition } from '../lease/queues.js';
+
+const STATEMENT_LIMIT_MS = 2_000;
+
+export interface QueueReading {
+  queue: string;
+  rows: Record<string, number>;
+  stale: number;
+  /** Since the row that has been claimable for longest became so; 0 when none waits. */
+  oldestWaitingSeconds: number;
+}
+
+/** One closed minute of one queue (server/lease/samples.ts). */
+export interface MinuteReading {
+  queue: string;
+  minute: string;
+  given_back: number;
+  lost: number;
+  late_writes: number;
+  waits: number[];
+  runs: number[];
+}
+
+export interface Readings {
+  queues: QueueReading[];
+  minutes: MinuteReading[];
+  lastSweepSeconds: number | null;
+}
+
+/** @param after the last minute seen before (text as read), or null for those of the last two days. */
+export function readMetrics(pool: pg.Pool, after: string | null): Promise<Readings> {
+  return inTransaction(pool, async (tx) => {
+    const read: QueueReading[] = [];
+    for (const queue of queues) read.push(await readQueue(tx, queue));
+    const sweep = await tx.query<{ at: number | null }>('select extract(epoch from last_run_at)::float8 as at from sweeps');
+    return { queues: read, minutes: await readMinutes(tx, after), lastSweepSeconds: sweep.rows[0]?.at ?? null };
+  }, { timeoutMs: STATEMENT_LIMIT_MS });
+}
+
+async function readQueue(tx: pg.PoolClient, queue: QueueDefinition): Promise<QueueReading> {
+  const counted = queue.states.filter((state) => state !== 'succeeded');
+  const { rows } = await tx.query<{ counts: number[]; stale: number; oldest: number; estimate: number }>(
+    `select array[${counted.map((state) => `(select count(*)::int from ${queue.table} where ${stateCondition(state)})`).join(', ')}] as counts,
+            (select count(*)::int from ${queue.table} where state = 'running' and lease_expires_at < now()) as stale,
+            (select coalesce(max(extract(epoch from now() - first.run_after))::float8, 0) from
+               (select run_after from ${queue.table} where state = 'queued' and run_after <= now() order by run_after limit 1) as first) as oldest,
+            (select reltuples::float8 from pg_class where oid = $1::regclass) as estimate`,
+    [queue.table],
+  );
+  const { counts, stale, oldest, estimate } = rows[0]!;
+  const succeeded = await countSucceeded(tx, queue, estimate, counts.reduce((sum, count) => sum + count, 0));
+  const states = Object.fromEntries(counted.map((state, index) => [state, counts[index] ?? 0]));
+  return { queue: queue.table, rows: { ...states, succeeded }, stale, oldestWaitingSeconds: oldest };
+}
+
+/** Spelled so that the partial indexes of open and of unsuccessful rows apply. */
+function stateCondition(state: string): string {
+  return state === 'awaiting' ? `state in ('awaiting', 'queued', 'running') and state = 'awaiting'` : `state = '${state}'`;
+}
+
+/** Rows up to this many are counted; beyond, the planner's estimate of the table less the others is near enough. */
+const COUNTED_ROWS = 100_000;
+
+async function countSucceeded(tx: pg.PoolClient, queue: QueueDefinition, estimate: number, others: number): Promise<number> {
+  if (estimate > COUNTED_ROWS) return Math.max(0, Math.round(estimate) - others);
+  const { rows } = await tx.query<{ n: number }>(`select count(*)::int as n from ${queue.table} where state = 'succeeded'`);
+  return rows[0]?.n ?? 0;
+}
+
+async function readMinutes(tx: pg.PoolClient, after: string | null): Promise<MinuteReading[]> {
+  const { rows } = await tx.query<MinuteReading>(
+    `select queue, minute::text, given_back, lost, late_writes, waits, runs from queue_minutes
+      where minute > coalesce($1::timestamptz, now() - interval '2 days') order by minute`,
+    [after],
+  );
+  return rows;
+}
+
