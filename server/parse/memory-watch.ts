@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 50;
 const PAGE_BYTES = 4096;
 
 /** Calls `onExceeded` once when the process's resident set passes `maxMb`. Without /proc it does nothing: the child's own watchdog does. Returns how to stop. */
-export function watchMemory(pid: number, maxMb: number, onExceeded: () => void): () => void {
+export function watchMemory(pid: number | undefined, maxMb: number, onExceeded: () => void): () => void {
   let looking = false;
   const timer = setInterval(async () => {
     if (looking) return;
@@ -19,7 +19,7 @@ export function watchMemory(pid: number, maxMb: number, onExceeded: () => void):
 }
 
 /** 0 when the process is gone or /proc is missing. */
-async function residentBytes(pid: number): Promise<number> {
+async function residentBytes(pid: number | undefined): Promise<number> {
   try {
     const [, pages] = (await readFile(`/proc/${pid}/statm`, 'latin1')).split(' ');
     return Number(pages) * PAGE_BYTES;

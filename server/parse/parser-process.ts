@@ -1,24 +1,43 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { ChildOrder } from './extraction.js';
 
 /**
  * Starts a parser with an empty environment, in a session of its own (Ctrl-C in a terminal reaches the worker alone, which then
- * decides). The file goes to its stdin: no copy in the parent, nothing on disk.
+ * decides).
  */
-export function startParser(bytes: Buffer, order: ChildOrder): ChildProcess {
+export function startParser(order: ChildOrder): ChildProcess {
   const { entry, loader } = program();
-  const child = fork(entry, [JSON.stringify(order)], {
+  return fork(entry, [JSON.stringify(order)], {
     execArgv: [`--max-old-space-size=${Math.floor(order.maxMemoryMb * 0.75)}`, ...loader],
-    env: {},
+    env: {} as NodeJS.ProcessEnv,
     stdio: ['pipe', 'ignore', 'pipe', 'ipc'],
     detached: true,
   });
-  child.stdin?.on('error', () => undefined); // the child may die before it has read everything; its exit says why
-  child.stdin?.end(bytes);
-  return child;
+}
+
+/**
+ * Sends the file to the child's stdin: nothing on disk, and no more than a few pieces in the parent's memory. @throws what the source
+ * throws; a child that dies before it has read everything is no error here, its exit says why.
+ */
+export async function feed(child: ChildProcess, source: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
+  if (!child.stdin) return;
+  let sourceError: unknown;
+  const pieces = Buffer.isBuffer(source) ? [source] : source;
+  async function* watched(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* pieces;
+    } catch (error) {
+      sourceError = error;
+      throw error;
+    }
+  }
+  await pipeline(Readable.from(watched(), { objectMode: true, highWaterMark: 1 }), child.stdin).catch(() => undefined);
+  if (sourceError) throw sourceError;
 }
 
 /**
