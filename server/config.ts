@@ -1,7 +1,7 @@
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readSettings, type SettingValues } from './settings.js';
+import { readSettings, type Environment, type SettingValues } from './settings.js';
 import { settings } from './config-table.js';
 
 /**
@@ -40,7 +40,7 @@ function findProjectRoot(): string {
  * Parses the environment. Throws `ConfigError` that lists every fault. Blank means default.
  * SESSION_SECRET is needed by the web process alone, and only where the database is not our own.
  */
-export function loadConfig(env: NodeJS.ProcessEnv, needs: { sessionSecret?: boolean } = {}): Config {
+export function loadConfig(env: Environment, needs: { sessionSecret?: boolean } = {}): Config {
   const { values, faults } = readSettings(settings, env);
   const embedded = !values.databaseUrl;
   faults.push(...contradictions(values, embedded, needs.sessionSecret ?? false));

@@ -8,11 +8,14 @@ export type Setting<T> = {
   secret?: boolean;
 };
 
+/** process.env, or a part of it. */
+export type Environment = Record<string, string | undefined>;
+
 export type SettingTable = Record<string, Setting<unknown>>;
 export type SettingValues<Table extends SettingTable> = { [Name in keyof Table]: Table[Name] extends Setting<infer T> ? T : never };
 
 /** Reads every setting of the table; collects all faults instead of stopping at the first. Blank means default. */
-export function readSettings<Table extends SettingTable>(table: Table, env: NodeJS.ProcessEnv): { values: SettingValues<Table>, faults: string[] } {
+export function readSettings<Table extends SettingTable>(table: Table, env: Environment): { values: SettingValues<Table>, faults: string[] } {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
   for (const [name, setting] of Object.entries(table)) {

@@ -9,7 +9,7 @@ export type Owner = { name: string, uid?: number, gid?: number };
 export type Ran = { code: number | null, output: string };
 
 /** The server sees none of our environment: no secrets, no locale, no PG* variables. */
-export const serverEnvironment = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+export const serverEnvironment: NodeJS.ProcessEnv = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC', NODE_ENV: 'production' };
 
 /** Us, unless we are root: then the user that owns `clusterDir` already, else `postgres`, else one of our own making, else `nobody`. */
 export function chooseOwner(clusterDir: string): Owner {

@@ -9,6 +9,7 @@ import { loadConfig, withDatabase, type Config } from '../config.js';
 import { applicationName } from '../db/connection.js';
 import { ensureEmbedded, type Embedded } from '../db/embedded.js';
 import { migrate, migrationsIn } from '../db/migrate.js';
+import type { Environment } from '../settings.js';
 import { createLogger, type Logger } from '../log.js';
 
 export type Role = 'web' | 'worker' | 'migrate' | 'start' | 'cli';
@@ -22,12 +23,10 @@ export type Booted = {
 };
 
 /**
- * Throws `ConfigError`, `MigrationError` or an error of the embedded database; each says what to do. `logTo` 2 keeps stdout clean;
- * `version` stands in for an unset APP_VERSION.
+ * Throws `ConfigError`, `MigrationError` or an error of the embedded database; each says what to do. `logTo` 2 keeps stdout clean.
  */
-export async function boot(role: Role, options: { logTo?: 1 | 2; env?: NodeJS.ProcessEnv; version?: string } = {}): Promise<Booted> {
+export async function boot(role: Role, options: { logTo?: 1 | 2; env?: Environment } = {}): Promise<Booted> {
   const parsed = loadConfig(options.env ?? process.env, { sessionSecret: role === 'web' || role === 'start' });
-  if (options.version) parsed.appVersion = options.version;
   const log = createLogger({ level: parsed.logLevel, name: role, destination: options.logTo });
   const { config, embedded } = await withOwnDatabase(parsed, log);
   await migrate({

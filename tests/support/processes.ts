@@ -23,7 +23,7 @@ const running = new Set<TestProcess>();
 /** The environment of the test runner without what configures Leaseboard or the runner itself. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, LANG };
+  return { PATH, HOME, TMPDIR, LANG, NODE_ENV: 'production' };
 }
 
 /**

@@ -1,0 +1,182 @@
+/**
+ * `npm start`: everything on one machine. Starts our own Postgres when DATABASE_URL is unset, then web and worker as processes of their
+ * own, and keeps them running. Stops in the opposite order: the worker drains, web closes, then Postgres. When this process is killed, its
+ * children notice and drain by themselves, and the next start finds the database as it was left.
+ */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { loadConfig, type Config } from '../config.js';
+import { createPool } from '../db/connection.js';
+import type { Embedded } from '../db/embedded.js';
+import { keepEmbedded } from '../db/embedded-keeper.js';
+import { acquireFileLock } from '../file-lock.js';
+import { createLogger, type Logger } from '../log.js';
+import type { Environment } from '../settings.js';
+import { boot } from './boot.js';
+import { consoleUrl, signinLink, startToken } from './first-access.js';
+import { runMain } from './run-main.js';
+import { supervise, type Supervised } from './supervise.js';
+
+/** On top of the drain before a child counts as stuck (ms). */
+const DRAIN_SLACK_MS = 10_000;
+const WEB_CLOSE_MS = 15_000;
+const READY_MS = 60_000;
+/** Repeats of a signal within this time (ms) are the same press: the terminal and npm both deliver Ctrl-C. */
+const SAME_PRESS_MS = 1000;
+
+/** What has to be taken down, in so far as it is up. */
+type Running = { config: Config; log: Logger; embedded?: Embedded; web?: Supervised; worker?: Supervised; stopping: boolean };
+
+await runMain(async () => {
+  refuseUnknownFlags(process.argv.slice(2));
+  const config = loadConfig(process.env, { sessionSecret: true });
+  await onlyOne(config);
+  const env = { ...process.env, PORT: String(await freePort(config)), LOG_LEVEL: quietUnlessAsked(), APP_VERSION: versionOf(config) };
+  const running: Running = { config, log: createLogger({ level: env.LOG_LEVEL, name: 'start' }), stopping: false };
+  const up = bringUp(running, env);
+  stopOnRequest(running, up);
+  await up.catch(async (error: unknown) => {
+    await takeDown(running);
+    throw error;
+  });
+  if (!running.stopping) await printAccess(running);
+});
+
+async function bringUp(running: Running, env: Environment): Promise<void> {
+  const { dataDir, embedded } = running.config;
+  if (embedded) running.embedded = await keepEmbedded({ dataDir, log: running.log });
+  running.config = (await boot('start', { env })).config;
+  if (running.stopping) return;
+  running.web = startChild('web', running);
+  running.worker = startChild('worker', running);
+}
+
+function refuseUnknownFlags(flags: string[]): void {
+  if (flags.includes('--demo')) throw new Error('--demo is not part of this version yet. Start without it, and upload a PDF with the command that the empty console shows.');
+  if (flags.length > 0) throw new Error(`npm start takes no arguments, found ${flags.join(' ')}. Settings are environment variables: see .env.example.`);
+}
+
+function quietUnlessAsked(): string {
+  return process.env.LOG_LEVEL?.trim() || 'warn';
+}
+
+/** A second start in the same folder would end by stopping the first one's database. */
+async function onlyOne(config: Config): Promise<void> {
+  fs.mkdirSync(config.dataDir, { recursive: true });
+  const lock = path.join(config.dataDir, 'start.lock');
+  const release = await acquireFileLock(lock, { timeoutMs: 500 }).catch(() => {
+    throw new Error(`Leaseboard is running in this folder already (see ${lock}). Stop it with Ctrl-C where it runs, or use its console.`);
+  });
+  process.on('exit', release);
+}
+
+/** The port to listen on: PORT, or any free one for 0. Taken or forbidden: an error that says what to do. */
+function freePort(config: Config): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = net.createServer();
+    probe.once('error', (error: NodeJS.ErrnoException) => reject(error.code === 'EADDRINUSE'
+      ? new Error(`Port ${config.port} of ${config.host} is taken by another program. Stop that program, or choose another port: PORT=${config.port + 1} npm start`)
+      : new Error(`Cannot listen on ${config.host}:${config.port} (${error.code}). Set HOST to an address of this machine and PORT to a port this user may open.`)));
+    probe.listen(config.port, config.host, () => {
+      const { port } = probe.address() as net.AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+/** The commit of a checkout stands in for an unset APP_VERSION, so that an update shows as a redeploy. */
+function versionOf(config: Config): string {
+  if (process.env.APP_VERSION?.trim()) return config.appVersion;
+  try {
+    return execFileSync('git', ['rev-parse', '--short=10', 'HEAD'], { cwd: config.projectRoot, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 3000 }).trim();
+  } catch {
+    return config.appVersion;
+  }
+}
+
+function startChild(name: 'web' | 'worker', { config, log }: Running): Supervised {
+  return supervise(name, path.join(config.projectRoot, 'build', 'server', 'main', `${name}.js`), {
+    ...process.env,
+    DATABASE_URL: config.databaseUrl,
+    DATABASE_DIRECT_URL: config.databaseDirectUrl,
+    SESSION_SECRET: config.sessionSecret,
+    APP_VERSION: config.appVersion,
+    PORT: String(config.port),
+    LOG_LEVEL: config.logLevel,
+    NODE_ENV: 'production',
+  }, log);
+}
+
+/** First signal: drain, close, stop the database. A second one: end at once, but leave no process of ours behind. */
+function stopOnRequest(running: Running, up: Promise<void>): void {
+  let since: number | undefined;
+  const request = () => {
+    if (since === undefined) {
+      since = performance.now();
+      running.stopping = true;
+      void up.catch(() => {}).then(() => takeDown(running)).then(() => process.exit(0), () => process.exit(1));
+    } else if (performance.now() - since > SAME_PRESS_MS) {
+      void endAtOnce(running);
+    }
+  };
+  process.on('SIGINT', request);
+  process.on('SIGTERM', request);
+  process.on('SIGHUP', request);
+}
+
+async function takeDown({ config, embedded, web, worker }: Running): Promise<void> {
+  if (worker) say('\nStopping: the worker drains and gives its leases back …');
+  await worker?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
+  await web?.stop(WEB_CLOSE_MS);
+  await embedded?.stop();
+  say(embedded ? 'Stopped; the database too.' : 'Stopped.');
+}
+
+async function endAtOnce({ embedded, web, worker }: Running): Promise<void> {
+  worker?.kill();
+  web?.kill();
+  await Promise.race([embedded?.stop(), pause(3000)]).catch(() => {});
+  process.exit(1);
+}
+
+async function printAccess(running: Running): Promise<void> {
+  const { config, log, embedded } = running;
+  const pool = createPool(config, { role: 'start', log });
+  const [link, token] = [await signinLink(pool, config, 'admin'), await startToken(pool)];
+  await pool.end();
+  const answers = await webAnswers(running);
+  if (running.stopping) return;
+  say([
+    '',
+    `Leaseboard ${config.appVersion}${answers ? '' : ' (web does not answer yet; its log says why)'}`,
+    '',
+    `Console    ${consoleUrl(config)}`,
+    `Sign in    ${link}`,
+    `API token  ${token}`,
+    `Database   ${embedded ? `embedded, kept in ${path.relative(process.cwd(), config.dataDir) || config.dataDir}` : 'DATABASE_URL'}`,
+    '',
+    'The link signs one admin in, once, within a day; npx leaseboard signin-link makes another.',
+    'The token replaces the one of the last start. Ctrl-C stops everything; LOG_LEVEL=info shows every event.',
+    '',
+  ].join('\n'));
+}
+
+async function webAnswers(running: Running): Promise<boolean> {
+  const { config, log } = running;
+  const deadline = performance.now() + READY_MS;
+  while (performance.now() < deadline && !running.stopping) {
+    const address = `http://${['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host}:${config.port}/healthz`;
+    const answer = await fetch(address, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+    if (answer?.ok) return true;
+    await pause(100);
+  }
+  if (!running.stopping) log.error({ event: 'web_silent' }, 'The web process does not answer');
+  return false;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,60 @@
+/**
+ * A child process that is kept running: started again with growing pauses when it ends by itself. It gets a process group of its own
+ * (a Ctrl-C in the terminal reaches us alone, so that it is asked to stop once) and an IPC channel (when we are killed, the channel
+ * closes, and it drains and ends by itself).
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Logger } from '../log.js';
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** After this long without a crash the pauses start small again. */
+const STABLE_MS = 60_000;
+
+export type Supervised = {
+  /** Asks it to stop and waits; kills it after `limitMs`. No restart from now on. */
+  stop(limitMs: number): Promise<void>;
+  kill(): void;
+};
+
+export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger): Supervised {
+  let child: ChildProcess;
+  let stopping = false;
+  let pauseMs = FIRST_PAUSE_MS;
+  let restart: NodeJS.Timeout | undefined;
+
+  function start() {
+    const since = performance.now();
+    child = spawn(process.execPath, ['--enable-source-maps', file], { env, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child.on('error', error => log.error({ event: 'child_failed', child: name, error }, `${name} could not be started`));
+    child.on('exit', (code, signal) => {
+      if (stopping) return;
+      if (performance.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
+      log.error({ event: 'child_ended', child: name, code, signal, againInMs: pauseMs }, `${name} ended by itself; it is started again`);
+      restart = setTimeout(start, pauseMs);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    });
+  }
+
+  start();
+  return {
+    async stop(limitMs) {
+      stopping = true;
+      clearTimeout(restart);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const ended = new Promise(resolve => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      const overdue = setTimeout(() => {
+        log.error({ event: 'child_killed', child: name }, `${name} did not stop in time and was killed; its leases come back by the sweep`);
+        child.kill('SIGKILL');
+      }, limitMs);
+      await ended;
+      clearTimeout(overdue);
+    },
+    kill() {
+      stopping = true;
+      clearTimeout(restart);
+      child.kill('SIGKILL');
+    },
+  };
+}
