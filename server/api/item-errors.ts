@@ -18,3 +18,5 @@ const INSTRUCTIONS: Readonly<Record<string, string>> = {
 export function itemError(code: string): { code: string; message: string } {
   return { code, message: INSTRUCTIONS[code] ?? INSTRUCTIONS.internal! };
 }
+
+export const itemErrorCodes: readonly string[] = Object.keys(INSTRUCTIONS);

@@ -29,14 +29,15 @@ export interface ParseJobView {
 
 /** The job's ETag. Throws 404 for an unknown or malformed id. */
 export async function readParseJobTag(pool: pg.Pool, jobId: string): Promise<string> {
-  if (!UUID.test(jobId)) throw notFound();
+  requireId(jobId);
   const { rows } = await pool.query<{ versions: string }>(`select ${VERSIONS} as versions from parse_jobs j where j.id = $1`, [jobId]);
   if (!rows[0]) throw notFound();
   return `"${rows[0].versions}"`;
 }
 
-/** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404. */
+/** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404 likewise. */
 export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag: string; job: ParseJobView }> {
+  requireId(jobId);
   const { rows } = await pool.query<{ id: string; state: string; versions: string; items: ItemRow[] | null }>(
     `select j.id, j.state, ${VERSIONS} as versions,
             (select json_agg(json_build_object('id', i.id, 'filename', i.filename, 'state', i.state, 'page_count', i.page_count, 'chunk_count', i.chunk_count,
@@ -76,6 +77,11 @@ function itemView(row: ItemRow): ParseItemView {
     documentId: row.document_id,
     error: ended ? itemError(row.error_code ?? (row.state === 'cancelled' ? 'cancelled' : 'internal')) : null,
   };
+}
+
+/** A uuid column refuses anything else with an error of its own. */
+function requireId(jobId: string): void {
+  if (!UUID.test(jobId)) throw notFound();
 }
 
 function notFound(): Problem {

@@ -10,6 +10,7 @@ import { tableOf } from './row-select.js';
 /** One row of the table on Now. Counts are capped at COUNT_CAP; durations in milliseconds; instants in milliseconds since 1970. */
 export interface QueueNow {
   slug: string;
+  table: string;
   title: string;
   noun: string;
   capability: Capability;
@@ -35,11 +36,11 @@ const LONGEST_LIFE_MS = 3 * 86_400_000;
 const MINUTES = 60;
 
 export async function readQueueNow(reader: Reader, queue: QueueDefinition, asOf: number): Promise<QueueNow> {
-  const { slug, title, noun, capability } = queue;
+  const { slug, table, title, noun, capability } = queue;
   const open = await readOpenCounts(reader, queue);
   const edges = await readEdges(reader, queue, asOf);
   const hour = await readHour(reader, queue);
-  return { slug, title, noun, capability, ...open, ...edges, ...hour };
+  return { slug, table, title, noun, capability, ...open, ...edges, ...hour };
 }
 
 type Edges = Pick<QueueNow, 'failedLastHour' | 'oldestSince' | 'used' | 'paused'>;

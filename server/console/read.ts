@@ -53,3 +53,13 @@ export function uuidFloor(instantMs: number): string {
   const hex = Math.max(0, Math.floor(instantMs)).toString(16).padStart(12, '0').slice(-12);
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
+
+/** A page that could not be read in time is a page with a banner, not an error: null stands for it. */
+export async function unlessTooSlow<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ReadTimeoutError) return null;
+    throw error;
+  }
+}

@@ -37,9 +37,9 @@ export interface ApiTokens {
 }
 
 export interface Breakers {
-  capability: string;
   failures: number;
   opened_at: Timestamp;
+  queue: string;
   reason: string;
   retry_at: Timestamp;
 }
@@ -295,3 +295,4 @@ export interface DB {
   sweeps: Sweeps;
   workers: Workers;
 }
+

@@ -10,11 +10,11 @@ import type { World } from './load-context.js';
 const MAX_JSON = '64kb';
 
 /** The product backend's API, mounted at /api. Every call needs a bearer token, also those to paths that do not exist. */
-export function apiRoutes(world: World, spool: Spool): Router {
+export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; silenceMs?: number }): Router {
   const { config, pool } = world;
   const desk = openUploadDesk({
     spool,
-    limits: config,
+    limits: { ...config, silenceMs },
     staging: { pool, caps: config, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel },
   });
   const api = Router({ caseSensitive: true });

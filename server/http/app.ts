@@ -18,6 +18,8 @@ import { securityHeaders } from './security-headers.js';
 
 export interface AppParts {
   spool: Spool;
+  /** An upload that brings nothing for this long is given up (ms); default 30 s. */
+  silenceMs?: number;
   /** Files of the built client, and the Remix handler. Left out by tests of the API alone. */
   files?: RequestHandler[];
   pages?: RequestHandler;
@@ -39,7 +41,7 @@ export function createApp(world: World, parts: AppParts): Express {
   app.use(requestLog(world.log), closedSignal, closeWhenStopping(parts.stopping));
   app.use(healthRoutes(world, parts.stopping));
   if (parts.files) app.use(...parts.files);
-  app.use('/api', apiRoutes(world, parts.spool));
+  app.use('/api', apiRoutes(world, parts));
   app.use(principal(world));
   app.use(metricsRoute(world, parts.liveClients));
   app.use(gate, sameOriginOnly(world.config.publicUrl));

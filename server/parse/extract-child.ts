@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import type { ChildMessage, ChildOrder } from './extraction.js';
 import { openPdf, readPages, Refused } from './read-pages.js';
+import { Warnings } from './warnings.js';
 import { startWatchdog } from './watchdog.js';
 
 await main(JSON.parse(process.argv[2] ?? '{}') as ChildOrder);
@@ -33,10 +34,11 @@ function leaveLifeAndDeathToTheParent(): void {
 }
 
 async function extract(order: ChildOrder): Promise<void> {
+  const warnings = Warnings.fromConsole();
   const document = await openPdf(await readStdin());
   await send({ type: 'opened', pages: document.numPages });
   if (document.numPages > order.maxPages) throw new Refused('too_many_pages', `${document.numPages} pages`);
-  for await (const page of readPages(document, order.maxTextChars)) await send({ type: 'page', page });
+  for await (const page of readPages(document, order.maxTextChars, warnings)) await send({ type: 'page', page });
 }
 
 async function readStdin(): Promise<Uint8Array> {

@@ -3,6 +3,9 @@ import { runParser, type ParserOptions } from './parser-run.js';
 import { qualityOf, sumOf, type Quality } from './quality.js';
 import { refusal } from './refusals.js';
 
+/** As many unreadable glyphs are a garbled text; fewer are dirt on a scan. */
+const GARBLED_GLYPHS = 50;
+
 export interface Extraction {
   pages: PageText[];
   quality: Quality;
@@ -25,7 +28,8 @@ export async function extractPdf(bytes: Buffer | AsyncIterable<Uint8Array>, opti
 /** Turns pages into a result or, where no text came out at all, into the truth about that. */
 function judge(pages: PageText[], limits: ExtractLimits): Extraction {
   const failedPages = pages.filter((page) => page.error !== undefined).map((page) => page.page);
-  const { letters } = sumOf(pages);
-  if (letters === 0) throw refusal(failedPages.length === pages.length ? 'damaged_pdf' : 'no_text', limits);
+  const { letters, lost } = sumOf(pages);
+  if (failedPages.length === pages.length) throw refusal('damaged_pdf', limits);
+  if (letters === 0 && lost < GARBLED_GLYPHS) throw refusal('no_text', limits);
   return { pages, quality: qualityOf(pages), failedPages, letters };
 }

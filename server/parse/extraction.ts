@@ -29,8 +29,8 @@ export interface PageText {
   stats: TextStats;
   /** The page could not be read to its end; `text` is empty. */
   error?: string;
-  /** A page without letters that shows a picture or a drawing. */
-  picture?: boolean;
+  /** More is on the page than `text` says: it broke off, or it is a picture. */
+  incomplete?: boolean;
 }
 
 export type RefusalCode = 'password_required' | 'not_a_pdf' | 'damaged_pdf' | 'too_many_pages' | 'used_too_much_memory' | 'took_too_long';

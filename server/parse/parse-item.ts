@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LeaseLostError } from '../lease/errors.js';
 import { findDocument, persistDocument, type DocumentFacts, type NewDocument } from '../sources/documents.js';
 import { linkSource } from '../sources/session-sources.js';
-import type { Handler, Lease, Work } from '../worker/handler.js';
+import type { Handler, Lease, Work } from '../lease/handler.js';
 import { chunkDocument, type Chunk } from './chunks.js';
 import { extractPdf } from './extract.js';
 import type { ExtractLimits } from './extraction.js';

@@ -9,7 +9,7 @@ import { fence } from '../lease/fence.js';
 import type { Embedder } from '../sources/embedder.js';
 import { countPending, readPending, storeEmbeddings, type PendingChunk } from '../sources/embeddings.js';
 import { linkSource } from '../sources/session-sources.js';
-import type { Handler, Lease, Work } from '../worker/handler.js';
+import type { Handler, Lease, Work } from '../lease/handler.js';
 
 /** One statement of a batch may take this long (ms). */
 const BATCH_TIMEOUT_MS = 10_000;

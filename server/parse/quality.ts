@@ -29,11 +29,11 @@ export function sumOf(pages: PageText[]): TextStats {
 
 /**
  * How far the text can be trusted. `garbled`: there is text, but most of its letters are lost or stand for others. `partial`: some pages
- * could not be read, or show a picture without text. A blank page is no loss.
+ * could not be read, broke off, or show a picture without text. A blank page is no loss.
  */
 export function qualityOf(pages: PageText[]): Quality {
   if (isGarbled(pages)) return 'garbled';
-  return pages.some((page) => page.error !== undefined || page.picture) ? 'partial' : 'good';
+  return pages.some((page) => page.error !== undefined || page.incomplete) ? 'partial' : 'good';
 }
 
 function isGarbled(pages: PageText[]): boolean {

@@ -5,6 +5,7 @@ import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf
 import type { PageText, RefusalCode } from './extraction.js';
 import { layOut, type TextItem } from './layout.js';
 import { statsOf } from './quality.js';
+import type { Warnings } from './warnings.js';
 
 const require = createRequire(import.meta.url);
 
@@ -23,7 +24,7 @@ export async function openPdf(bytes: Uint8Array): Promise<PDFDocumentProxy> {
   try {
     return await pdfjs.getDocument({
       data: bytes,
-      verbosity: 0,
+      verbosity: 1, // warnings: they tell a blank page from a lost one
       isEvalSupported: false,
       useSystemFonts: false,
       disableFontFace: true,
@@ -44,26 +45,26 @@ function openingFault(error: unknown, isPdf: boolean): RefusalCode {
 }
 
 /** Every page in order; one that fails says why and does not stop the others. `maxChars` bounds their sum. @throws Refused */
-export async function* readPages(document: PDFDocumentProxy, maxChars: number): AsyncGenerator<PageText> {
+export async function* readPages(document: PDFDocumentProxy, maxChars: number, warnings: Warnings): AsyncGenerator<PageText> {
   let left = maxChars;
-  let pictureSeen = false;
+  let known = false;
   for (let number = 1; number <= document.numPages; number++) {
-    const page = await readPage(document, number, left, !pictureSeen);
+    const page = await readPage(document, number, left, warnings);
+    // One incomplete page decides the document's quality; the others need no second look.
+    if (page.stats.letters === 0 && page.error === undefined && !known) page.incomplete ||= await hidesSomething(document, number, warnings);
+    known ||= page.incomplete === true;
     left -= page.text.length;
-    pictureSeen ||= page.picture === true;
     yield page;
   }
 }
 
-async function readPage(document: PDFDocumentProxy, number: number, maxChars: number, lookForPictures: boolean): Promise<PageText> {
+async function readPage(document: PDFDocumentProxy, number: number, maxChars: number, warnings: Warnings): Promise<PageText> {
+  warnings.clear();
   try {
     const page = await document.getPage(number);
     const text = layOut(await readItems(page, maxChars));
-    const stats = statsOf(text);
-    // One picture decides the document's quality; the others need no second look.
-    const picture = stats.letters === 0 && lookForPictures ? await showsPicture(page) : false;
     page.cleanup();
-    return { page: number, text, stats, picture };
+    return { page: number, text, stats: statsOf(text), incomplete: warnings.brokeOff };
   } catch (error) {
     if (error instanceof Refused) throw error;
     if (isOutOfMemory(error)) throw new Refused('used_too_much_memory', messageOf(error));
@@ -87,17 +88,16 @@ async function readItems(page: PDFPageProxy, maxChars: number): Promise<TextItem
   return items;
 }
 
-/** Images are not decoded (maxImageSize), so a scan is known by the unit square that was blown up to hold it. */
-async function showsPicture(page: PDFPageProxy): Promise<boolean> {
-  const { OPS } = await import('pdfjs-dist/legacy/build/pdf.mjs');
-  const { fnArray, argsArray } = await page.getOperatorList();
-  const paths = fnArray.filter((fn) => fn === OPS.constructPath).length;
-  return paths > 50 || fnArray.some((fn, i) => fn === OPS.transform && isLarge(argsArray[i]));
-}
-
-function isLarge(matrix: unknown): boolean {
-  const [a = 0, b = 0, c = 0, d = 0] = Array.from(matrix as ArrayLike<number>);
-  return Math.hypot(a, b) > 100 && Math.hypot(c, d) > 100;
+/** A page without letters is either blank, or shows a picture (left out, see maxImageSize), or is broken: the last two make pdf.js complain. */
+async function hidesSomething(document: PDFDocumentProxy, number: number, warnings: Warnings): Promise<boolean> {
+  try {
+    const page = await document.getPage(number);
+    await page.getOperatorList();
+    page.cleanup();
+    return warnings.any;
+  } catch {
+    return true;
+  }
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { LeaseLostError } from '../lease/errors.js';
-import type { Lease } from '../worker/handler.js';
+import type { Lease } from '../lease/handler.js';
 
 /** Bytes of one read: the worker's memory does not grow with the file, and one read takes a few milliseconds. */
 const PIECE_BYTES = 4 * 1024 * 1024;

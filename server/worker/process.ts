@@ -14,7 +14,7 @@ import { markStopped, registerProcess, startShutdownDrain, type ProcessIdentity 
 import { queues, type QueueDefinition } from '../lease/queues.js';
 import { sweep } from '../lease/sweep.js';
 import type { Logger } from '../log.js';
-import type { Handlers } from './handler.js';
+import type { Handlers } from '../lease/handler.js';
 import { lanesOf } from './lanes.js';
 import { createLoop, type Loop } from './loop.js';
 import { Worker } from './worker.js';

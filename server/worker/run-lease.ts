@@ -13,7 +13,7 @@ import type { QueueDefinition } from '../lease/queues.js';
 import { classifyMissed, succeedWithin } from '../lease/settle.js';
 import type { Logger } from '../log.js';
 import type { Breaker } from './breaker.js';
-import type { Handler, Outcome } from './handler.js';
+import type { Handler, Outcome } from '../lease/handler.js';
 import { DrainedError, type Held } from './holdings.js';
 
 /** Errors are shown on the row and read by people. */

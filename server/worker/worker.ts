@@ -20,7 +20,7 @@ import { queueByTable, type QueueDefinition } from '../lease/queues.js';
 import type { Logger } from '../log.js';
 import { createBeatLoop } from './beat-loop.js';
 import { createBreaker, type Breaker } from './breaker.js';
-import type { Handlers } from './handler.js';
+import type { Handlers } from '../lease/handler.js';
 import { DrainedError, Holdings, type Held } from './holdings.js';
 import { laneOf, lanesOf, type Lane } from './lanes.js';
 import { createLoop, type Loop } from './loop.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Lease } from '../lease/lease.js';
+import type { Lease } from './lease.js';
 import type { Logger } from '../log.js';
 
 export type { Lease };

@@ -1,0 +1,34 @@
+/** graphile-worker 0.17 as a user would run it. "best" is the configuration of its own performance page: worker.graphile.org/docs/performance. */
+import { Logger, run } from 'graphile-worker';
+import pg from 'pg';
+
+const jobs = Number(process.env.BENCH_JOBS);
+const slots = Number(process.env.BENCH_SLOTS);
+const best = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+
+let finished = 0;
+let drained: () => void;
+const done = new Promise<void>((resolve) => { drained = resolve; });
+
+const started = performance.now();
+const runner = await run({
+  preset: { worker: { connectionString: process.env.BENCH_URL!, concurrentJobs: slots, maxPoolSize: slots + 1, logger: new Logger(() => () => {}), ...(process.env.BENCH_MODE === 'best' ? best : {}) } },
+  taskList: { noop: async () => { if (++finished === jobs) drained(); } },
+  noHandleSignals: true,
+} as Parameters<typeof run>[0]);
+await done;
+await emptied();
+const ms = performance.now() - started;
+await runner.stop();
+process.send!({ ms });
+process.once('disconnect', () => process.exit(0));
+
+async function emptied(): Promise<void> {
+  const client = new pg.Client(process.env.BENCH_URL);
+  await client.connect();
+  for (;;) {
+    const { rows } = await client.query('select exists (select 1 from graphile_worker._private_jobs) as open');
+    if (!rows[0].open) break;
+  }
+  await client.end();
+}

@@ -1,0 +1,37 @@
+/** A queue with the shape of the real ones (same columns, constraints and indexes, no payload), for measurements alone. */
+import { v7 as uuidv7 } from 'uuid';
+import type { QueueDefinition } from '../server/lease/queues.js';
+import type { BenchServer } from './server.js';
+
+export const benchQueue: QueueDefinition = {
+  table: 'bench_rows', slug: 'bench-rows', title: 'Bench rows', noun: 'bench row', purpose: 'Measured.',
+  states: ['queued', 'running', 'succeeded', 'failed', 'cancelled'], capability: 'parse', kinds: { noop: 1 },
+  erased: [], claimColumns: ['user_id'], listColumns: [],
+};
+
+const CREATE = `
+  create table if not exists bench_rows (
+    id uuid primary key, user_id text not null, kind text not null default 'noop', schema_version integer not null default 1,
+    state text not null constraint bench_rows_state check (state in ('queued', 'running', 'succeeded', 'failed', 'cancelled')),
+    lease_token bigint not null default 0, attempt integer not null default 0, max_attempts integer not null default 3,
+    lost_leases integer not null default 0, run_after timestamptz not null default now(), queued_at timestamptz not null default now(),
+    claimed_at timestamptz, heartbeat_at timestamptz, lease_expires_at timestamptz, worker_id text, done integer, total integer,
+    progressed_at timestamptz, error_code text, error_message text, created_at timestamptz not null default now(), finished_at timestamptz,
+    version bigint not null default 1,
+    constraint bench_rows_running_is_held check (
+      (state = 'running') = (worker_id is not null and heartbeat_at is not null and lease_expires_at is not null)
+      and (state = 'running' or (worker_id is null and heartbeat_at is null and lease_expires_at is null))),
+    constraint bench_rows_running_has_token check (state <> 'running' or lease_token > 0),
+    constraint bench_rows_terminal_is_finished check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null))
+  ) with (fillfactor = 80);
+  create index if not exists bench_rows_claimable on bench_rows (run_after, id) where state = 'queued';
+  create index if not exists bench_rows_held on bench_rows (id) where state = 'running';
+  create index if not exists bench_rows_unsuccessful on bench_rows (state, id) where state in ('failed', 'cancelled');`;
+
+export async function resetOurs({ pool }: BenchServer, jobs: number): Promise<void> {
+  await pool.query(CREATE);
+  await pool.query('truncate bench_rows, queue_events, workers, redeploys');
+  const ids = Array.from({ length: jobs }, () => uuidv7());
+  await pool.query(`insert into bench_rows (id, user_id, state) select id, 'u', 'queued' from unnest($1::uuid[]) as t(id)`, [ids]);
+  await pool.query('vacuum analyze bench_rows');
+}

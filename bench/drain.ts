@@ -1,0 +1,78 @@
+/**
+ * How fast a full engine drains trivial rows: our worker process (tokens, events, invariants, its real loops) beside graphile-worker 0.17
+ * at its defaults and at its documented best, each in a process of its own, on the same durable Postgres, interleaved.
+ */
+import { fork } from 'node:child_process';
+import path from 'node:path';
+import { atLeast, goalTable, median, spread, table, type Report } from './report.js';
+import { startBenchServer, type BenchServer } from './server.js';
+import { resetGraphile } from './drain-graphile.js';
+import { resetOurs } from './drain-queue.js';
+
+const JOBS = Number(process.env.BENCH_JOBS ?? 20_000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SLOTS = 24;
+
+interface Contender { name: string; module: string; mode: string; reset(server: BenchServer, jobs: number): Promise<void> }
+
+const contenders: Contender[] = [
+  { name: 'leaseboard', module: 'drain-ours.ts', mode: 'detached', reset: resetOurs },
+  { name: 'leaseboard, console attached', module: 'drain-ours.ts', mode: 'attached', reset: resetOurs },
+  { name: 'graphile-worker, defaults', module: 'drain-graphile-process.ts', mode: 'defaults', reset: resetGraphile },
+  { name: 'graphile-worker, documented best', module: 'drain-graphile-process.ts', mode: 'best', reset: resetGraphile },
+];
+
+export async function run(): Promise<Report> {
+  const server = await startBenchServer();
+  const rates = new Map(contenders.map((contender) => [contender.name, [] as number[]]));
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const contender of rotated(round)) rates.get(contender.name)!.push(await measure(server, contender));
+    }
+  } finally {
+    await server.stop();
+  }
+  return report(rates);
+}
+
+/** Each round begins with another contender, so that none always follows the same one. */
+function rotated(round: number): Contender[] {
+  return [...contenders.slice(round % contenders.length), ...contenders.slice(0, round % contenders.length)];
+}
+
+async function measure(server: BenchServer, contender: Contender): Promise<number> {
+  await contender.reset(server, JOBS);
+  await server.pool.query('checkpoint');
+  const child = fork(path.join(import.meta.dirname, contender.module), {
+    execArgv: ['--import', 'tsx'],
+    env: { ...process.env, BENCH_URL: server.url, BENCH_MODE: contender.mode, BENCH_SLOTS: String(SLOTS), BENCH_JOBS: String(JOBS) },
+  });
+  try {
+    const ms = await new Promise<number>((resolve, reject) => {
+      child.once('message', (message: { ms: number }) => resolve(message.ms));
+      child.once('error', reject);
+      child.once('exit', (code) => reject(new Error(`${contender.name} ended with ${code} before it had drained`)));
+    });
+    return JOBS / (ms / 1000);
+  } finally {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.disconnect();
+    await ended;
+  }
+}
+
+function report(rates: Map<string, number[]>): Report {
+  const of = (name: string) => rates.get(name)!;
+  const ratio = (a: string, b: string) => median(of(a).map((rate, round) => rate / of(b)[round]!));
+  const goals = [
+    atLeast('against graphile-worker at its defaults', ratio('leaseboard', 'graphile-worker, defaults'), 5),
+    atLeast('against graphile-worker at its documented best', ratio('leaseboard', 'graphile-worker, documented best'), 1),
+    atLeast('console attached against detached', ratio('leaseboard, console attached', 'leaseboard'), 0.9),
+  ];
+  const rows = contenders.map(({ name }) => [name, median(of(name)).toFixed(0), `±${(spread(of(name)) * 100).toFixed(0)} %`]);
+  const text = [
+    `${JOBS} trivial rows, ${SLOTS} slots, one worker process, synchronous commit on, ${ROUNDS} interleaved rounds`, '',
+    table(['', 'rows/s (median)', 'spread'], rows), '', goalTable(goals),
+  ].join('\n');
+  return { name: 'drain', text, figures: Object.fromEntries(rates), goals };
+}

@@ -1,0 +1,133 @@
+/**
+ * One topic, shared by every stream that shows it: read once for all of them, at most once a second (a new stream does not wait for the
+ * pace). Remembers which rows its streams may be showing, so that only changes to those travel, and the ids of rows that now belong on
+ * the page. Memory is bounded: the longest unseen rows are forgotten; the next complete view brings them back.
+ */
+import { matches } from './live-match.js';
+import { createPace } from './live-pace.js';
+import type { Reads } from './live-reads.js';
+import { sse, type LiveStream } from './live-stream.js';
+import type { LiveTopic } from './live-topics.js';
+import type { TopicView, Views } from './live-views.js';
+import type { RowView, Stamp } from './row-view.js';
+
+const VIEW_INTERVAL_MS = 1_000;
+const MAX_SHOWN = 1_000;
+
+export interface TopicBoard {
+  topic: LiveTopic;
+  add(stream: LiveStream): Promise<void>;
+  remove(stream: LiveStream): void;
+  streams(): number;
+  /** Something it shows may have changed. */
+  ask(): void;
+  /** Reads now; streams hear of it if it differs. */
+  reread(): Promise<void>;
+  /** A complete view for these streams (all of them), marked as a snapshot. */
+  resnapshot(streams?: Iterable<LiveStream>): Promise<void>;
+  /** Whether a change to this row may concern its streams. */
+  wants(id: string): boolean;
+  shownIds(): string[];
+  heldBy(workerId: string): string[];
+  /** Rows of its table were read again; `asked` are the ids that were asked for. */
+  changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): void;
+  stop(): void;
+}
+
+export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, onStamp: (stamp: Stamp) => void): TopicBoard {
+  const streams = new Set<LiveStream>();
+  /** Streams that are owed a snapshot rather than an update. */
+  const owed = new Set<LiveStream>();
+  /** Row id → its holder, least recently seen first. */
+  const shown = new Map<string, string | null>();
+  /** On a full first page only newer rows can come in; null: any. */
+  let floor: string | null = null;
+  let lastContent = '';
+  const pace = createPace(readView, VIEW_INTERVAL_MS);
+  const firstPage = topic.kind === 'queue' && !topic.filters.before && !topic.filters.after;
+
+  async function readView(): Promise<void> {
+    const mine = [...owed];
+    const view = await reads.run(() => views.topic(topic), ({ stamp }) => stamp);
+    if (!view) return pace.ask();
+    onStamp(view.stamp);
+    remember(view);
+    deliverView(view, mine);
+  }
+
+  function deliverView({ stamp, data }: TopicView, snapshotFor: LiveStream[]): void {
+    const content = JSON.stringify({ ...(data as object | null), asOf: 0 });
+    const same = content === lastContent;
+    lastContent = content;
+    const json = JSON.stringify({ topic: topic.key, ...stamp, data });
+    const [snapshot, update] = [sse('snapshot', json), sse(topic.kind, json)];
+    for (const stream of snapshotFor) {
+      if (owed.delete(stream) && streams.has(stream)) stream.deliver(snapshot);
+    }
+    if (same) return; // the feed says how fresh it is
+    for (const stream of streams) if (!snapshotFor.includes(stream)) stream.deliver(update);
+  }
+
+  function remember(view: TopicView): void {
+    if (topic.kind === 'row') shown.set(topic.id, null);
+    for (const row of view.rows) see(row);
+    if (firstPage) floor = view.full ? (view.rows.at(-1)?.id ?? null) : null;
+  }
+
+  function see(row: RowView): void {
+    shown.delete(row.id);
+    shown.set(row.id, row.worker?.id ?? null);
+    if (shown.size > MAX_SHOWN) shown.delete(shown.keys().next().value!);
+  }
+
+  const inRange = (id: string) => firstPage && (floor === null || id > floor);
+
+  function changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): void {
+    const found = new Set(read.rows.map((row) => row.id));
+    const rows = read.rows.filter((row) => shown.has(row.id));
+    const removed = asked.filter((id) => !found.has(id) && (shown.has(id) || inRange(id)));
+    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, read) : [[], []];
+    for (const row of rows) see(row);
+    for (const id of removed) if (topic.kind === 'queue') shown.delete(id);
+    if (rows.length + removed.length + entered.length + left.length === 0) return;
+    const { asOf, epoch } = read;
+    const event = sse('rows', JSON.stringify({ topic: topic.key, table: tableOf(topic), epoch, asOf, rows, removed, entered, left }));
+    for (const stream of streams) stream.deliver(event);
+  }
+
+  function membership(filters: Parameters<typeof matches>[0], { rows, asOf }: Stamp & { rows: RowView[] }): [string[], string[]] {
+    const near = rows.filter((row) => inRange(row.id) || shown.has(row.id));
+    const inside = near.filter((row) => matches(filters, row, asOf));
+    const entered = inside.filter((row) => inRange(row.id)).map((row) => row.id);
+    return [entered, near.filter((row) => !inside.includes(row)).map((row) => row.id)];
+  }
+
+  return {
+    topic,
+    async add(stream) {
+      streams.add(stream);
+      owed.add(stream);
+      await pace.now();
+    },
+    remove(stream) {
+      streams.delete(stream);
+      owed.delete(stream);
+    },
+    streams: () => streams.size,
+    ask: pace.ask,
+    reread: pace.now,
+    async resnapshot(some = streams) {
+      for (const stream of some) if (streams.has(stream)) owed.add(stream);
+      await pace.now();
+    },
+    wants: (id) => shown.has(id) || inRange(id),
+    shownIds: () => [...shown.keys()],
+    heldBy: (workerId) => [...shown].filter(([, worker]) => worker === workerId).map(([id]) => id),
+    changed,
+    stop: pace.stop,
+  };
+}
+
+export function tableOf(topic: LiveTopic): string | null {
+  return topic.kind === 'queue' || topic.kind === 'row' ? topic.queue.table : null;
+}

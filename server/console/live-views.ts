@@ -1,0 +1,58 @@
+import type { Kysely } from 'kysely';
+import type { DB } from '../db/generated.js';
+import type { QueueDefinition } from '../lease/queues.js';
+import { readNow, type NowLimits } from './now.js';
+import { readQueuePage } from './queue-page.js';
+import { readOnly, readStamp } from './read.js';
+import { readRowPage } from './row-page.js';
+import { selectRows } from './row-select.js';
+import type { RowView, Stamp } from './row-view.js';
+import { readWorkers } from './workers.js';
+import type { LiveTopic } from './live-topics.js';
+
+/** A complete view of a topic. `rows` are those it lists, `full` whether more may follow them (queue topics). */
+export interface TopicView {
+  stamp: Stamp;
+  data: unknown;
+  rows: RowView[];
+  full: boolean;
+}
+
+/** What the hub reads; each call is one short read-only transaction. */
+export interface Views {
+  topic(topic: LiveTopic): Promise<TopicView>;
+  /** Absent ids are left out. */
+  rows(queue: QueueDefinition, ids: readonly string[]): Promise<Stamp & { rows: RowView[] }>;
+}
+
+export function createViews(kysely: Kysely<DB>, limits: NowLimits): Views {
+  async function plain<T extends Stamp>(reading: Promise<T>): Promise<TopicView> {
+    const data = await reading;
+    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: [], full: false };
+  }
+
+  async function queuePage(topic: LiveTopic & { kind: 'queue' }): Promise<TopicView> {
+    const data = await readQueuePage(kysely, topic.queue, topic.filters);
+    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: data.rows, full: data.next !== null };
+  }
+
+  /** A row that does not exist (any more) is a view too: data null. */
+  async function rowPage(topic: LiveTopic & { kind: 'row' }): Promise<TopicView> {
+    const data = await readRowPage(kysely, topic.queue, topic.id);
+    const stamp = data ?? (await readOnly(kysely, readStamp));
+    return { stamp: { asOf: stamp.asOf, epoch: stamp.epoch }, data, rows: data ? [data.row] : [], full: false };
+  }
+
+  return {
+    topic(topic) {
+      if (topic.kind === 'summary') return plain(readNow(kysely, limits));
+      if (topic.kind === 'workers') return plain(readWorkers(kysely));
+      return topic.kind === 'queue' ? queuePage(topic) : rowPage(topic);
+    },
+    rows: (queue, ids) =>
+      readOnly(kysely, async (reader) => {
+        const { asOf, epoch } = await readStamp(reader);
+        return { asOf, epoch, rows: await selectRows(reader, queue, ids) };
+      }),
+  };
+}

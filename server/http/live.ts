@@ -1,0 +1,103 @@
+/**
+ * GET /live?topics=…: the console's event stream. Behind the door, and at every ping the session and the role are read again, so that a
+ * revoked session or a disabled account loses its stream within two pings. A stream ends after some minutes with a clean reconnect:
+ * what a browser holds is never older than that, whatever went wrong unseen.
+ */
+import { Router, type Request, type Response } from 'express';
+import { Problem, sendProblem } from '../api/problem.js';
+import { parseTopics } from '../console/live-topics.js';
+import type { LiveHub } from '../console/live-hub.js';
+import type { Logger } from '../log.js';
+import type { Operator } from './load-context.js';
+import { openLiveResponse, type Farewell } from './live-response.js';
+
+export interface LiveOptions {
+  hub: LiveHub;
+  /** The operator behind the session as it is now, or null when it has ended. May reject: unknown is not signed out. */
+  recheck: (sessionId: string) => Promise<Operator | null>;
+  log: Logger;
+  pingMs?: number;
+  maxAgeMs?: number;
+  maxPerOperator?: number;
+}
+
+export interface Live {
+  router: Router;
+  clients(): number;
+  /** Says goodbye to every stream; new ones are refused. Idempotent. */
+  close(): void;
+}
+
+const PING_MS = 15_000;
+const MAX_AGE_MS = 10 * 60_000;
+const MAX_PER_OPERATOR = 20;
+
+export function createLive(options: LiveOptions): Live {
+  const { hub, recheck, log, pingMs = PING_MS, maxAgeMs = MAX_AGE_MS, maxPerOperator = MAX_PER_OPERATOR } = options;
+  const open = new Map<string, number>();
+  const byes = new Set<(reason: Farewell) => void>();
+  let closed = false;
+  const router = Router();
+
+  router.get('/', (req: Request, res: Response) => {
+    const operator = res.locals.operator as Operator | null;
+    if (!operator) return sendProblem(res, new Problem(401, 'signed_out', 'No session, or it has ended. Sign in at /signin and try again.'));
+    const topics = parseTopics(req.originalUrl.split('?')[1] ?? '');
+    if (!topics) return sendProblem(res, new Problem(400, 'unknown_topic', 'Ask for topics as in /live?topics=summary,workers; see server/console/live-topics.ts.'));
+    if (closed) return sendProblem(res, new Problem(503, 'stopping', 'This process is being stopped. Connect again in a moment.', { headers: { 'Retry-After': '2' } }));
+    const mine = open.get(operator.id) ?? 0;
+    if (mine >= maxPerOperator) {
+      return sendProblem(res, new Problem(429, 'too_many_streams', `${mine} live streams are open for ${operator.name}. Close some tabs, then reload.`, { headers: { 'Retry-After': '10' } }));
+    }
+    if (req.method === 'HEAD') return void res.type('text/event-stream').end();
+    stream(res, operator, topics);
+  });
+
+  function stream(res: Response, operator: Operator, topics: NonNullable<ReturnType<typeof parseTopics>>): void {
+    count(operator.id, 1);
+    const live = openLiveResponse(res, { drained: () => hub.resnapshot(live), close: end });
+    const leave = hub.open(topics, live);
+    const ping = setInterval(() => void check(), pingMs).unref();
+    const age = setTimeout(() => live.bye('max_age'), maxAgeMs * (0.8 + 0.4 * Math.random())).unref();
+    let checking = false;
+    byes.add(live.bye);
+
+    async function check(): Promise<void> {
+      live.ping();
+      if (checking) return;
+      checking = true;
+      try {
+        const now = await recheck(operator.sessionId);
+        if (!now) live.bye('signed_out');
+        else if (now.role !== operator.role) live.bye('max_age'); // comes back at once, as who it is now
+      } catch (error) {
+        log.debug({ event: 'live_recheck_failed', error }, 'The session behind a stream could not be read; it is tried again');
+      } finally {
+        checking = false;
+      }
+    }
+
+    function end(): void {
+      clearInterval(ping);
+      clearTimeout(age);
+      byes.delete(live.bye);
+      leave();
+      count(operator.id, -1);
+    }
+  }
+
+  function count(operatorId: string, change: 1 | -1): void {
+    const now = (open.get(operatorId) ?? 0) + change;
+    if (now > 0) open.set(operatorId, now);
+    else open.delete(operatorId);
+  }
+
+  return {
+    router,
+    clients: () => byes.size,
+    close() {
+      closed = true;
+      for (const bye of [...byes]) bye('shutdown');
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The worker process: claims, works, beats, settles. Killed at any moment it loses nothing: its leases run out and the sweep requeues the
+ * rows. SIGTERM drains it within DRAIN_SECONDS.
+ */
+import { createPool } from '../db/connection.js';
+import type { Handlers } from '../lease/handler.js';
+import type { Config } from '../config.js';
+import { createParseItemHandler } from '../parse/parse-item.js';
+import { createParseJobHandler } from '../parse/parse-job.js';
+import { createEmbedder } from '../sources/embedder.js';
+import { createWorkerProcess } from '../worker/process.js';
+import { boot } from './boot.js';
+import { runMain, stopOnSignal } from './run-main.js';
+
+/** After the drain: last words, connections, pool (ms). */
+const CLOSE_SLACK_MS = 5_000;
+
+await runMain(async () => {
+  const { config, log } = await boot('worker');
+  const pool = createPool(config, { role: 'worker', log });
+  const worker = createWorkerProcess({ config, role: 'worker', pool, handlers: handlersOf(config), log });
+  // Before the first claim: a signal that comes while starting must find someone who gives back.
+  stopOnSignal({
+    log,
+    budgetMs: config.drainSeconds * 1000 + CLOSE_SLACK_MS,
+    async stop() {
+      await worker.stop(config.drainSeconds);
+      await pool.end();
+    },
+  });
+  await worker.start();
+  process.send?.({ ready: worker.identity.id });
+});
+
+function handlersOf(config: Config): Handlers {
+  return {
+    parse_items: createParseItemHandler({ limits: { maxSeconds: config.parseMaxSeconds, maxMemoryMb: config.parseMaxMemoryMb, maxPages: config.parseMaxPages } }),
+    parse_jobs: createParseJobHandler({ embedder: createEmbedder(config) }),
+  };
+}
