@@ -40,6 +40,7 @@ export function openLiveResponse(res: Response, on: { drained: () => void; close
   res.on('drain', () => {
     congested = false;
     clearTimeout(stalled);
+    stalled = undefined;
     if (!dropped || ending) return;
     dropped = false;
     on.drained();
@@ -55,7 +56,7 @@ export function openLiveResponse(res: Response, on: { drained: () => void; close
     res.write(text);
     if (res.writableLength <= MAX_WAITING_BYTES) return;
     congested = true;
-    stalled = setTimeout(() => res.destroy(), STALLED_MS).unref();
+    stalled ??= setTimeout(() => res.destroy(), STALLED_MS).unref();
   }
 
   return {

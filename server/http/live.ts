@@ -6,10 +6,12 @@
 import { Router, type Request, type Response } from 'express';
 import { Problem, sendProblem } from '../api/problem.js';
 import { parseTopics } from '../console/live-topics.js';
-import type { LiveHub } from '../console/live-hub.js';
+import { createLiveHub, type LiveHub } from '../console/live-hub.js';
+import { createViews } from '../console/live-views.js';
 import type { Logger } from '../log.js';
-import type { Operator } from './load-context.js';
 import { openLiveResponse, type Farewell } from './live-response.js';
+import type { Operator, World } from './load-context.js';
+import { findOperatorBySessionId } from './principal.js';
 
 export interface LiveOptions {
   hub: LiveHub;
@@ -32,6 +34,21 @@ const PING_MS = 15_000;
 const MAX_AGE_MS = 10 * 60_000;
 const MAX_PER_OPERATOR = 20;
 
+/** The live board of one web process, with its stream. close() ends both; call it before the server waits for its connections. */
+export function openLive(world: World): Live {
+  const { listener, kysely, pool, log, config } = world;
+  const hub = createLiveHub({ listener, views: createViews(kysely, config), log, pollSeconds: config.pollSeconds });
+  const live = createLive({ hub, log, recheck: (sessionId) => findOperatorBySessionId(pool, sessionId) });
+  return {
+    ...live,
+    close() {
+      live.close();
+      hub.close();
+    },
+  };
+}
+
+/** The stream over a hub. */
 export function createLive(options: LiveOptions): Live {
   const { hub, recheck, log, pingMs = PING_MS, maxAgeMs = MAX_AGE_MS, maxPerOperator = MAX_PER_OPERATOR } = options;
   const open = new Map<string, number>();
@@ -49,6 +66,7 @@ export function createLive(options: LiveOptions): Live {
     if (mine >= maxPerOperator) {
       return sendProblem(res, new Problem(429, 'too_many_streams', `${mine} live streams are open for ${operator.name}. Close some tabs, then reload.`, { headers: { 'Retry-After': '10' } }));
     }
+    if (res.closed || res.socket?.destroyed) return; // left while its session was read: `close` will not come again
     if (req.method === 'HEAD') return void res.type('text/event-stream').end();
     stream(res, operator, topics);
   });

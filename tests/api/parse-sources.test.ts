@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { insertDocument } from '../support/factories.js';
 import { apiToken, startWeb, type WebUnderTest } from '../http/web-under-test.js';
+import { spooled } from './spooled.js';
 import { pdfBytes, upload } from './uploads.js';
 
 let database: TestDatabase;
@@ -21,12 +20,6 @@ beforeEach(() => database.pool.query('truncate parse_jobs, documents, queue_even
 
 async function staged(): Promise<number> {
   return (await database.pool.query<{ n: number }>('select count(*)::int as n from parse_items')).rows[0]!.n;
-}
-
-/** Folders of requests that are still there. */
-export async function spooled(folder: string): Promise<string[]> {
-  const homes = await readdir(folder);
-  return (await Promise.all(homes.map((home) => readdir(path.join(folder, home))))).flat();
 }
 
 describe('an accepted upload', () => {

@@ -24,14 +24,14 @@ export interface WebUnderTest {
 let serial = 0;
 
 /** The real app on a free port, over a test database. `parts` adds pages, files or streams. */
-export async function startWeb(database: TestDatabase, options: { config?: Partial<Config>; parts?: (world: World) => Partial<AppParts>; log?: Logger; spoolBytes?: number } = {}): Promise<WebUnderTest> {
+export async function startWeb(database: TestDatabase, options: { config?: Partial<Config>; parts?: (world: World) => Partial<AppParts>; log?: Logger; spoolBytes?: number; silenceMs?: number } = {}): Promise<WebUnderTest> {
   const config = database.config({ databasePoolMax: 10, publicUrl: undefined, ...options.config });
   const world = makeWorld({ config, log: options.log ?? createLogger({ level: 'silent', name: 'test' }), processId: `test-${serial++}` });
   const spoolFolder = await mkdtemp(path.join(os.tmpdir(), 'leaseboard-test-spool-'));
   const spool = await openSpool({ parent: spoolFolder, maxBytes: options.spoolBytes ?? 4e9 });
   world.listener.start();
   await until(() => world.listener.state().up, { what: 'listening' });
-  const server = await listen(createApp(world, { spool, ...options.parts?.(world) }), { host: '127.0.0.1', port: 0 });
+  const server = await listen(createApp(world, { spool, silenceMs: options.silenceMs, ...options.parts?.(world) }), { host: '127.0.0.1', port: 0 });
   return {
     url: `http://127.0.0.1:${server.port}`,
     port: server.port,
