@@ -51,9 +51,13 @@ function text(value: string | null): string | null {
   return cleaned === '' ? null : cleaned;
 }
 
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
 function uuid(value: string | null): string | null {
   const lower = value?.toLowerCase() ?? '';
-  return UUID.test(lower) ? lower : null;
+  return isUuid(lower) ? lower : null;
 }
 
 /** "90", "90s", "5m", "1h", "2d" in seconds. */

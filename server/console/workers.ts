@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
+import { cleanText } from '../db/text.js';
 import { heldByWorker } from './now-fleet.js';
 import type { Reader } from './read.js';
 import { ms, readOnly, readStamp } from './read.js';
@@ -48,6 +49,12 @@ export interface WorkersFilter {
   show: 'recent' | 'all';
   /** Keyset: processes started before this one (its id). */
   before: string | null;
+}
+
+/** From a URL's query; anything else reads as the recent view. */
+export function parseWorkersFilter(query: URLSearchParams): WorkersFilter {
+  if (query.get('show') !== 'all') return { show: 'recent', before: null };
+  return { show: 'all', before: cleanText(query.get('before') ?? '').slice(0, 200) || null };
 }
 
 const PAGE = 50;

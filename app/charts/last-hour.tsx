@@ -1,0 +1,80 @@
+import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import type { SeriesView } from '../../server/console/series.js';
+import { duration } from '~/format/age';
+
+interface Point {
+  at: number;
+  [queue: string]: number | null;
+}
+
+type Measure = 'ended' | 'waitP95';
+
+/** Two lines at most share a panel: the first in the accent of held work, the second dashed in ink. */
+const strokes = [{ stroke: 'var(--held)' }, { stroke: 'var(--ink-2)', strokeDasharray: '4 3' }, { stroke: 'var(--ink-3)', strokeDasharray: '1 3' }] as const;
+
+export default function LastHourChart({ series }: { series: SeriesView }) {
+  return (
+    <div className="chart-grid">
+      <Panel series={series} measure="ended" title="Rows ended a minute" words={(value) => value.toLocaleString('en-GB')} />
+      <Panel series={series} measure="waitP95" title="Wait before a worker took it, p95" words={duration} />
+    </div>
+  );
+}
+
+interface PanelProps {
+  series: SeriesView;
+  measure: Measure;
+  title: string;
+  words: (value: number) => string;
+}
+
+function Panel({ series, measure, title, words }: PanelProps) {
+  return (
+    <figure className="chart-panel">
+      <figcaption><b>{title}</b><Legend series={series} /></figcaption>
+      <ResponsiveContainer width="100%" height={168}>
+        <LineChart data={pointsOf(series, measure)} margin={{ top: 14, right: 8, bottom: 0, left: 0 }} accessibilityLayer>
+          <CartesianGrid vertical={false} stroke="var(--line)" />
+          <XAxis dataKey="at" type="number" domain={['dataMin', 'dataMax']} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
+          <YAxis width={54} tickFormatter={words} tick={tick} axisLine={false} tickLine={false} allowDecimals={measure !== 'ended'} />
+          <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
+          {series.redeploys.map((redeploy) => (
+            <ReferenceLine key={`${redeploy.role}${redeploy.at}`} x={redeploy.at} stroke="var(--low)" strokeDasharray="3 3"
+              label={{ value: `${redeploy.role} ${redeploy.toVersion}`, position: 'insideTopLeft', fill: 'var(--low)', fontSize: 11 }} />
+          ))}
+          {series.queues.map((queue, index) => (
+            <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />
+          ))}
+        </LineChart>
+      </ResponsiveContainer>
+    </figure>
+  );
+}
+
+function Legend({ series }: { series: SeriesView }) {
+  return (
+    <span className="chart-legend">
+      {series.queues.map((queue, index) => (
+        <span key={queue.slug}>
+          <svg width="18" height="6" aria-hidden="true"><path d="M0 3h18" strokeWidth="1.5" {...strokes[index % strokes.length]} /></svg>{queue.title}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+const tick = { fontSize: 11, fill: 'var(--ink-3)' };
+const tooltip = { background: 'var(--panel)', border: '1px solid var(--line-2)', borderRadius: 6, fontSize: 12.5, color: 'var(--ink)' };
+
+function minute(at: number): string {
+  return new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' }).format(at);
+}
+
+function pointsOf(series: SeriesView, measure: Measure): Point[] {
+  const first = series.queues[0]?.points ?? [];
+  return first.map(({ at }, index) => {
+    const point: Point = { at };
+    for (const queue of series.queues) point[queue.slug] = queue.points[index]?.[measure] ?? null;
+    return point;
+  });
+}

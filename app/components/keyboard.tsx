@@ -1,0 +1,63 @@
+import { useNavigate } from '@remix-run/react';
+import { useEffect, useRef, useState } from 'react';
+import { Dialog } from './ui/dialog';
+
+const places: Record<string, string> = { n: '/', q: '/queues', w: '/workers' };
+
+/** After `g`, the letter must follow within this time (milliseconds). */
+const CHORD_MS = 1_200;
+
+const keys = [
+  ['g n', 'Now'], ['g q', 'Queues'], ['g w', 'Workers'], ['/', 'Filter this list'], ['j  k', 'Next, previous row'],
+  ['x', 'Select the row'], ['enter', 'Open the row'], ['esc', 'Leave the list'], ['?', 'This help'],
+] as const;
+
+/** Page-wide keys and their help. Rows listen for their own (see use-row-keys). */
+export function Keyboard() {
+  const [help, setHelp] = useState(false);
+  const navigate = useNavigate();
+  const chordUntil = useRef(0);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || document.querySelector('[role=dialog]')) return;
+      const chord = performance.now() < chordUntil.current;
+      chordUntil.current = 0;
+      if (chord && places[event.key]) navigate(places[event.key]!);
+      else if (event.key === 'g') chordUntil.current = performance.now() + CHORD_MS;
+      else if (event.key === '?') setHelp(true);
+      else if (event.key === '/') focusFilter(event);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, [navigate]);
+  return (
+    <Dialog open={help} onOpenChange={setHelp} title="Keyboard" description="Everything here can be reached without a mouse.">
+      <dl className="grid grid-cols-[96px_1fr] gap-y-2 m-0">
+        {keys.map(([key, what]) => <Key key={key} keys={key} what={what} />)}
+      </dl>
+    </Dialog>
+  );
+}
+
+function Key({ keys, what }: { keys: string; what: string }) {
+  return (
+    <>
+      <dt className="flex gap-1">{keys.split(/\s+/).map((key) => <kbd key={key}>{key}</kbd>)}</dt>
+      <dd className="m-0">{what}</dd>
+    </>
+  );
+}
+
+/** Keys meant for a field, or combined with a modifier, are not ours. */
+export function isTyping(event: KeyboardEvent): boolean {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
+  return event.target instanceof HTMLElement && event.target.closest('input:not([type=checkbox]), textarea, select, [contenteditable], [role=menu]') !== null;
+}
+
+function focusFilter(event: KeyboardEvent) {
+  const box = document.querySelector<HTMLInputElement>('[data-filter-box]');
+  if (!box) return;
+  event.preventDefault();
+  box.focus();
+  box.select();
+}

@@ -1,0 +1,62 @@
+import clsx from 'clsx';
+import { memo } from 'react';
+import type { QueueFilters } from '../../server/console/queue-filters.js';
+import type { QueueWords } from '../../server/console/queue-page.js';
+import type { RowView } from '../../server/console/row-view.js';
+import { RowCells } from './row-cells';
+import { matches } from '~/format/filters';
+import { shownState } from '~/format/state';
+import { useNow } from '~/live/use-live';
+import { useRowKeys } from '~/row-keys';
+import type { Selection } from '~/selection';
+
+interface Props {
+  queue: QueueWords;
+  rows: RowView[];
+  filters: QueueFilters;
+  selection: Selection;
+}
+
+export function RowTable({ queue, rows, filters, selection }: Props) {
+  const cursor = useRowKeys(rows, selection, (id) => `/queues/${queue.slug}/${id}`);
+  const all = rows.length > 0 && selection.ids.size === rows.length;
+  return (
+    <div className="card table-wrap">
+      <table className="table stack" aria-label={queue.title}>
+        <thead>
+          <tr>
+            <th scope="col" className="pick">
+              <input type="checkbox" aria-label="Select every row of this page" checked={all} onChange={() => selection.all(all ? [] : rows.map((row) => row.id))} />
+            </th>
+            <th scope="col">State</th><th scope="col">{queue.table === 'parse_jobs' ? 'Job' : 'File'}</th><th scope="col">Lease</th>
+            <th scope="col" className="r">Beat</th><th scope="col">Holder</th><th scope="col" className="r">Try</th>
+            <th scope="col">User</th><th scope="col">Session</th><th scope="col" className="r">Age</th><th scope="col">Last error</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => <Row key={row.id} row={row} slug={queue.slug} filters={filters} selected={selection.ids.has(row.id)} onToggle={selection.toggle} cursor={cursor === row.id} />)}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: RowView;
+  slug: string;
+  filters: QueueFilters;
+  selected: boolean;
+  cursor: boolean;
+  onToggle: (id: string) => void;
+}
+
+const Row = memo(function Row({ row, slug, filters, selected, cursor, onToggle }: RowProps) {
+  const now = useNow();
+  const state = shownState(row, now);
+  return (
+    <tr className={clsx(state === 'stale' && 'bad', !matches(filters, row, now) && 'left-list')} data-row-id={row.id} data-version={row.version} data-selected={selected} data-cursor={cursor}>
+      <td className="pick hide-narrow"><input type="checkbox" aria-label={`Select row ${row.id.slice(-8)}`} checked={selected} onChange={() => onToggle(row.id)} /></td>
+      <RowCells row={row} slug={slug} state={state} />
+    </tr>
+  );
+});

@@ -1,0 +1,71 @@
+import { useLocation } from '@remix-run/react';
+import { Menu } from 'lucide-react';
+import { Dialog } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { useEffect, useState } from 'react';
+import type { NowView } from '../../server/console/now.js';
+import { Banner } from './ui/banner';
+import { FeedIndicator } from './feed-indicator';
+import { Keyboard } from './keyboard';
+import { Age } from './age';
+import { OperatorMenu } from './operator-menu';
+import { Mark, Rail } from './rail';
+import { attentionOf } from '~/format/attention';
+import { useFeed, useLiveView, useNow } from '~/live/use-live';
+import type { Theme } from '~/theme';
+
+interface Props {
+  now: NowView;
+  operator: { name: string; role: string };
+  place: string;
+  version: string;
+  theme: Theme;
+  children: ReactNode;
+}
+
+/** The frame of every page: rail, top bar, and the truth about how fresh the page is. */
+export function Shell({ now: loaded, operator, place, version, theme, children }: Props) {
+  const view = useLiveView<NowView>('summary', loaded);
+  const now = useNow();
+  const feed = useFeed();
+  const attention = attentionOf(view, now, feed).length;
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">Skip to the page</a>
+      <Rail view={view} attention={attention} version={version} />
+      <div className="min-w-0">
+        <header className="topbar">
+          <Drawer><Rail view={view} attention={attention} version={version} /></Drawer>
+          <div className="topbar-end">
+            <FeedIndicator />
+            <span className="env clip" title={`Running at ${place}`}>{place}</span>
+            <OperatorMenu name={operator.name} role={operator.role} theme={theme} />
+          </div>
+        </header>
+        <main className="page" id="content" tabIndex={-1}>
+          {feed.stale ? <Banner>Nothing could be read for a while: what you see is from <Age at={feed.asOf} suffix=" ago" />. Work goes on without this page; it catches up by itself.</Banner> : null}
+          {children}
+        </main>
+      </div>
+      <Keyboard />
+    </div>
+  );
+}
+
+function Drawer({ children }: { children: ReactNode }) {
+  const [open, setOpen] = useState(false);
+  const { pathname } = useLocation();
+  useEffect(() => setOpen(false), [pathname]);
+  return (
+    <Dialog.Root open={open} onOpenChange={setOpen}>
+      <Dialog.Trigger className="btn quiet menu-button" aria-label="Menu"><Menu aria-hidden /><Mark /></Dialog.Trigger>
+      <Dialog.Portal>
+        <Dialog.Overlay className="scrim" />
+        <Dialog.Content className="drawer" aria-describedby={undefined}>
+          <Dialog.Title className="visually-hidden">Menu</Dialog.Title>
+          {children}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,40 @@
+import { Link } from '@remix-run/react';
+import type { WorkerView } from '../../server/console/workers.js';
+import { Age } from './age';
+import { Shape } from './ui/shape';
+import { queuePath } from '~/format/filters';
+import { workerLook } from '~/format/worker-state';
+
+export function WorkerTable({ workers, now }: { workers: WorkerView[]; now: number }) {
+  return (
+    <div className="card table-wrap">
+      <table className="table stack" aria-label="Processes">
+        <thead>
+          <tr>
+            <th scope="col">State</th><th scope="col">Process</th><th scope="col">Version</th><th scope="col">Role</th><th scope="col">Takes</th>
+            <th scope="col" className="r">Leases / slots</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Started</th><th scope="col">Host</th><th scope="col">Now</th>
+          </tr>
+        </thead>
+        <tbody>{workers.map((worker) => <WorkerRow key={worker.id} worker={worker} now={now} />)}</tbody>
+      </table>
+    </div>
+  );
+}
+
+function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
+  const look = workerLook(worker, now);
+  return (
+    <tr className={look.tone === 'stale' ? 'bad' : undefined} data-worker={worker.id} data-worker-state={look.word}>
+      <td><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>
+      <td className="first"><bdi className="mono clip inline-block max-w-[28ch] align-bottom" title={worker.id}>{worker.label}</bdi></td>
+      <td><span className="mono font-semibold">{worker.version}</span></td>
+      <td className="soft">{worker.role}</td>
+      <td className="soft">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</td>
+      <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
+      <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
+      <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
+      <td className="soft hide-narrow"><bdi className="mono clip inline-block max-w-[18ch] align-bottom" title={`${worker.host}, pid ${worker.pid}`}>{worker.host}</bdi></td>
+      <td className={`tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
+    </tr>
+  );
+}

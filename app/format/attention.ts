@@ -1,0 +1,151 @@
+import type { NowView } from '../../server/console/now.js';
+import type { RowView } from '../../server/console/row-view.js';
+import { age } from './age';
+import { counted } from './count';
+import { queuePath } from './filters';
+
+export interface AttentionItem {
+  key: string;
+  tone: 'stale' | 'low';
+  /** What the verdict sentence says of it ("2 leases are stale"). Items of one kind share it. */
+  verdict: string;
+  /** A name from outside (a file), if it has one: shown isolated. */
+  subject: string | null;
+  what: string;
+  why: string;
+  /** What a person should do, or that nothing needs to be done. */
+  advice: string;
+  /** When it heals by itself or next moves, counted down. */
+  timer: { label: string; at: number } | null;
+  href: string | null;
+}
+
+/** How the page is fed: only the live connection knows. */
+export interface FeedState {
+  state: 'live' | 'catching_up' | 'polling' | 'offline';
+}
+
+/** A sweep later than so many of its intervals is overdue. */
+const OVERDUE_INTERVALS = 3;
+
+/** What needs a person, worst first. `now` in milliseconds on the database clock. */
+export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
+  const items = [
+    ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now), ...breakers(view, now), ...paused(view, now),
+    ...nearTtl(view), ...poison(view, now), ...listener(feed),
+  ];
+  return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
+}
+
+export function nextSweepAt(sweep: NowView['sweep']): number | null {
+  return sweep.lastRunAt === null ? null : sweep.lastRunAt + sweep.intervalSeconds * 1000;
+}
+
+export function subjectOf(row: RowView): string | null {
+  return typeof row.columns.filename === 'string' ? row.columns.filename : null;
+}
+
+function staleLeases(view: NowView, now: number): AttentionItem[] {
+  const total = view.queues.reduce((sum, queue) => sum + queue.stale, 0);
+  const verdict = total === 1 ? 'one lease is stale' : `${counted(Math.max(total, view.staleRows.length), 'lease')} are stale`;
+  const at = nextSweepAt(view.sweep);
+  const items = view.staleRows.filter((row) => row.leaseExpiresAt !== null && row.leaseExpiresAt < now).map((row): AttentionItem => ({
+    key: `stale:${row.id}`, tone: 'stale', verdict, subject: subjectOf(row), what: `${nounOf(view, row)} lost its worker`,
+    why: `lease ended ${age(now - row.leaseExpiresAt!)} ago · ${holderWords(row)} silent for ${age(now - (row.heartbeatAt ?? now))}`,
+    advice: 'Nothing to do: the sweep gives it back, and another worker takes it. Look at the worker if this repeats.',
+    timer: at === null ? null : { label: 'sweep', at }, href: rowPath(view, row),
+  }));
+  return withRest(items, total, { key: 'stale:rest', href: queuePath(slugOf(view, view.staleRows[0]), { states: ['stale'] }) });
+}
+
+function withRest(items: AttentionItem[], total: number, rest: { key: string; href: string }): AttentionItem[] {
+  const last = items.at(-1);
+  if (!last || total <= items.length) return items;
+  return [...items, { ...last, ...rest, subject: null, what: `${counted(total - items.length, 'more lease')} like these`, why: '', advice: 'Open the list of stale rows.' }];
+}
+
+function uncovered(view: NowView): AttentionItem[] {
+  return view.queues.filter((queue) => queue.used && !view.capabilities.includes(queue.capability)).map((queue) => ({
+    key: `uncovered:${queue.slug}`, tone: 'stale', verdict: `no live worker can ${verbOf(queue.capability)}`, subject: null, what: `${queue.title}: nobody takes this work`,
+    why: `no live worker advertises “${queue.capability}” · ${counted(queue.queued, 'row')} ${queue.queued === 1 ? 'waits' : 'wait'}`,
+    advice: 'Start a worker with this capability (npm run worker). Nothing is lost meanwhile.', timer: null, href: '/workers',
+  }));
+}
+
+function sweeper(view: NowView, now: number): AttentionItem[] {
+  const { lastRunAt, intervalSeconds } = view.sweep;
+  const live = view.versions.length > 0;
+  const overdue = lastRunAt === null ? live && view.queues.some((queue) => queue.used) : now - lastRunAt > OVERDUE_INTERVALS * intervalSeconds * 1000;
+  if (!overdue) return [];
+  return [{
+    key: 'sweeper', tone: 'stale', verdict: 'the sweep is overdue', subject: null, what: 'The sweep is overdue',
+    why: lastRunAt === null ? 'it has never run' : `last ran ${age(now - lastRunAt)} ago, expected every ${age(intervalSeconds * 1000)}`,
+    advice: 'Leases of dead workers stay held until it runs. Run it by hand: npx leaseboard sweep.', timer: null, href: '/workers',
+  }];
+}
+
+function breakers(view: NowView, now: number): AttentionItem[] {
+  return view.breakers.map((breaker) => ({
+    key: `breaker:${breaker.capability}`, tone: 'low', verdict: `“${breaker.capability}” rests after an outage`, subject: null,
+    what: `“${breaker.capability}” rests: a service outside is down`,
+    why: `${breaker.reason} · ${counted(breaker.failures, 'failure')} since ${age(now - breaker.openedAt)} ago`,
+    advice: 'Rows wait uncharged and are tried again by themselves. Check the service if this lasts.',
+    timer: { label: 'next try', at: breaker.retryAt }, href: null,
+  }));
+}
+
+function paused(view: NowView, now: number): AttentionItem[] {
+  return view.queues.flatMap((queue) => (queue.paused ? [{
+    key: `paused:${queue.slug}`, tone: 'low' as const, verdict: `${queue.title} is paused`, subject: null, what: `${queue.title} is paused`,
+    why: `by ${queue.paused.by} ${age(now - queue.paused.at)} ago: ${queue.paused.reason}`,
+    advice: 'Work is accepted and waits; nothing is taken until the queue is resumed.', timer: null, href: queuePath(queue.slug, { states: ['queued'] }),
+  }] : []));
+}
+
+function nearTtl({ nearTtl: near }: NowView): AttentionItem[] {
+  if (!near) return [];
+  return [{
+    key: 'ttl', tone: 'low', verdict: `${counted(near.count, 'upload')} ${near.count === 1 ? 'is' : 'are'} about to expire`, subject: null,
+    what: `${counted(near.count, 'staged upload')} ${near.count === 1 ? 'has' : 'have'} waited for hours`,
+    why: `the first is erased after another ${age(near.secondsLeft * 1000)} of waiting for a free worker`,
+    advice: 'Add workers, or ask the customer to upload again after it ends as “blob_expired”.', timer: null, href: `/queues/parse-items/${near.firstId}`,
+  }];
+}
+
+function poison(view: NowView, now: number): AttentionItem[] {
+  return view.poisonRows.map((row) => ({
+    key: `poison:${row.id}`, tone: 'low', verdict: 'a row killed every worker that took it', subject: subjectOf(row),
+    what: `${nounOf(view, row)} failed: every worker that took it died`,
+    why: `${counted(row.lostLeases, 'lease')} lost, failed ${age(now - (row.finishedAt ?? now))} ago`,
+    advice: 'Find out what the input does to a worker (memory, crash log) before it is uploaded again.', timer: null, href: rowPath(view, row),
+  }));
+}
+
+function listener(feed: FeedState): AttentionItem[] {
+  if (feed.state !== 'polling') return [];
+  return [{
+    key: 'listener', tone: 'low', verdict: 'the listener is down', subject: null, what: 'The listener is down',
+    why: 'pages are fed by polling every few seconds', advice: 'Nothing is lost, only slower. It reconnects by itself; check the direct database URL if it does not.',
+    timer: null, href: null,
+  }];
+}
+
+function verbOf(capability: string): string {
+  return { parse: 'parse', citations: 'check citations', publish: 'publish' }[capability] ?? capability;
+}
+
+function holderWords(row: RowView): string {
+  return row.worker ? `${row.worker.label} (${row.worker.version})` : 'its worker';
+}
+
+function slugOf(view: NowView, row: RowView | undefined): string {
+  return view.queues.find((queue) => queue.table === row?.table)?.slug ?? view.queues[0]!.slug;
+}
+
+function nounOf(view: NowView, row: RowView): string {
+  return view.queues.find((queue) => queue.slug === slugOf(view, row))?.noun ?? 'row';
+}
+
+function rowPath(view: NowView, row: RowView): string {
+  return `/queues/${slugOf(view, row)}/${row.id}`;
+}

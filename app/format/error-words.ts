@@ -1,0 +1,21 @@
+/** What an error code means, in one line. Codes are part of the product's interface; unknown ones are shown as they are. */
+const meanings: Record<string, string> = {
+  password_required: 'The file is protected by a password.',
+  not_a_pdf: 'The file is not a PDF.',
+  damaged_pdf: 'The file is damaged and could not be read.',
+  no_text: 'The file holds pictures of pages only, no text.',
+  too_many_pages: 'The file has more pages than are read.',
+  took_too_long: 'Reading the file took longer than is allowed.',
+  used_too_much_memory: 'Reading the file took more memory than is allowed.',
+  parser_crashed: 'The file crashed the parser each time it was tried.',
+  worker_lost: 'Every worker that took it died.',
+  cancelled: 'It was cancelled.',
+  blob_expired: 'The upload waited too long and was erased.',
+  internal: 'Something went wrong on our side.',
+};
+
+export function errorMeaning(code: string): string | null {
+  return Object.hasOwn(meanings, code) ? meanings[code]! : null;
+}
+
+export const knownErrorCodes = Object.keys(meanings);

@@ -1,0 +1,44 @@
+import type { EventView } from '../../server/console/row-page.js';
+import { duration } from './age';
+import type { Shape, Tone } from './state';
+
+export interface EventWords {
+  tone: Tone;
+  shape: Shape;
+  text: string;
+}
+
+type Phrase = (event: EventView) => EventWords;
+
+const by = ({ worker, version }: EventView) => (worker ? ` by ${worker}${version ? ` (${version})` : ''}` : '');
+const after = ({ ranMs }: EventView) => (ranMs === null ? '' : ` after ${duration(ranMs)}`);
+const because = ({ errorCode }: EventView) => (errorCode ? `: ${errorCode}` : '');
+const say = (tone: Tone, shape: Shape, text: (event: EventView) => string): Phrase => (event) => ({ tone, shape, text: text(event) });
+
+/** What each cause of a transition reads like. A cause not listed here is shown by its own name. */
+const phrases: Record<string, Phrase> = {
+  enqueue: say('waiting', 'box', ({ toState }) => (toState === 'awaiting' ? 'Accepted; waits for its files' : 'Accepted and queued')),
+  acquire: say('held', 'block', (event) => `Taken${by(event)}${event.waitedMs === null ? '' : `, waited ${duration(event.waitedMs)}`}`),
+  succeed: say('done', 'tick', (event) => `Finished${by(event)}${after(event)}`),
+  fail: say('failed', 'cross', (event) => `Failed${by(event)}${after(event)}${because(event)}`),
+  retry: say('low', 'box', (event) => `Attempt failed${by(event)}${after(event)}${because(event)}; queued to try again`),
+  outage: say('low', 'box', (event) => `A service outside was down${because(event)}; queued again, nothing charged`),
+  drain: say('waiting', 'box', (event) => `Given back${by(event)} while it drained${after(event)}; nothing charged`),
+  release: say('waiting', 'box', (event) => `Given back${by(event)}${after(event)}; nothing charged`),
+  answer_lost: say('waiting', 'box', (event) => `Given back${by(event)}: the answer to its acquire was lost; nothing charged`),
+  sweep: say('stale', 'alert', (event) => `Lease ran out${event.worker ? `: ${event.worker}${event.version ? ` (${event.version})` : ''} fell silent` : ''}; the sweep queued it again`),
+  poison: say('failed', 'cross', (event) => `Failed: every worker that took it died${because(event)}`),
+  cancel: say('off', 'dash', () => 'Cancelled'),
+  children: say('waiting', 'box', ({ toState }) => (toState === 'queued' ? 'All its files have ended; queued' : `All its files have ended: ${toState ?? ''}`)),
+  reconcile: say('waiting', 'box', ({ toState }) => `The sweep put its count right${toState ? `: ${toState}` : ''}`),
+  expire: say('failed', 'cross', (event) => `The staged upload waited too long and was erased${because(event)}`),
+  late_write: say('low', 'dash', (event) => `A late write was refused${event.worker ? `: ${event.worker}${event.version ? ` (${event.version})` : ''} no longer held the lease` : ''}`),
+  rekick: say('waiting', 'box', () => 'Queued again by an operator'),
+};
+
+export function eventWords(event: EventView): EventWords {
+  const phrase = phrases[event.cause];
+  if (phrase) return phrase(event);
+  const move = event.fromState && event.toState ? `: ${event.fromState} → ${event.toState}` : '';
+  return { tone: 'waiting', shape: 'box', text: `${event.cause.replaceAll('_', ' ')}${move}${by(event)}${because(event)}` };
+}

@@ -1,0 +1,53 @@
+import type { RowPage } from '../../server/console/row-page.js';
+import { nextSweepAt } from './attention';
+import { counted } from './count';
+import { shownState } from './state';
+
+/** What happens next to a row, and when if that is known (milliseconds, database clock). */
+export interface NextStep {
+  text: string;
+  at: number | null;
+  /** What the instant is: "lease ends", "sweep". */
+  label: string | null;
+}
+
+type Known = Pick<RowPage, 'row' | 'queue' | 'sweep' | 'capability' | 'capableWorkers' | 'pausedReason' | 'breakerUntil'>;
+
+export function nextStep(page: Known, now: number): NextStep {
+  switch (shownState(page.row, now)) {
+    case 'awaiting': return plain(`It is queued when the last of its ${counted(Number(page.row.columns.open_children ?? 0), 'open file')} has ended.`);
+    case 'queued': return waiting(page, now);
+    case 'running': return running(page);
+    case 'stale': return stale(page);
+    case 'succeeded': return plain('Nothing more: it is done.');
+    case 'failed': return plain('Nothing more: it has failed for good, and its uploaded bytes are erased. A new upload is a new row.');
+    case 'cancelled': return plain('Nothing more: it was cancelled.');
+  }
+}
+
+function plain(text: string): NextStep {
+  return { text, at: null, label: null };
+}
+
+function waiting({ row, pausedReason, capability, capableWorkers, breakerUntil }: Known, now: number): NextStep {
+  if (pausedReason !== null) return plain(`The queue is paused (${pausedReason}). It is taken after someone resumes the queue.`);
+  if (capableWorkers === 0) return plain(`No live worker advertises “${capability}”. It is taken as soon as one starts; nothing is lost meanwhile.`);
+  if (breakerUntil !== null && breakerUntil > now) return { text: `“${capability}” rests after an outage. It is tried again then, uncharged.`, at: breakerUntil, label: 'next try' };
+  if (row.runAfter > now) return { text: 'A worker takes it when its backoff has ended.', at: row.runAfter, label: 'retry' };
+  return plain(`The next free slot takes it (${counted(capableWorkers, 'live worker')}).`);
+}
+
+function running({ row }: Known): NextStep {
+  const left = row.maxAttempts - row.attempt;
+  return {
+    text: `Its worker renews the lease with every beat and settles it when done. Should the worker die, the row is given back after the lease ends; should the work fail, ${counted(left, 'attempt')} ${left === 1 ? 'is' : 'are'} left.`,
+    at: row.leaseExpiresAt, label: 'lease ends',
+  };
+}
+
+function stale({ sweep }: Known): NextStep {
+  return {
+    text: 'The sweep gives it back and another worker takes it. If the old worker wakes up, its writes are refused by the token.',
+    at: nextSweepAt(sweep), label: 'sweep',
+  };
+}

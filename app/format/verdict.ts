@@ -1,0 +1,67 @@
+import type { NowView } from '../../server/console/now.js';
+import { age } from './age';
+import type { AttentionItem } from './attention';
+import { capitalised, count, counted, listed } from './count';
+
+export interface VerdictPart {
+  text: string;
+  alarming: boolean;
+}
+
+export interface Verdict {
+  tone: 'ok' | 'low' | 'stale';
+  parts: VerdictPart[];
+  detail: string | null;
+  /** The same without ticking numbers, for a screen reader: changes only when the situation does. */
+  spoken: string;
+}
+
+/** The sentence at the top of Now. `now` in milliseconds on the database clock. */
+export function verdictOf(view: NowView, attention: readonly AttentionItem[], now: number): Verdict {
+  const problems = [...new Set(attention.map((item) => item.verdict))];
+  const redeploy = redeploySentence(view);
+  const tone = attention.some((item) => item.tone === 'stale') ? 'stale' : attention.length > 0 ? 'low' : 'ok';
+  const said = capitalised(listed(problems));
+  const parts: VerdictPart[] = [];
+  if (redeploy) parts.push({ text: `${redeploy} `, alarming: false });
+  if (said) parts.push({ text: `${said}.`, alarming: true });
+  if (!said && !redeploy) return calm(view, now);
+  return { tone, parts, detail: [tally(view, now), leavingSentence(view, now)].filter(Boolean).join(' '), spoken: parts.map((part) => part.text).join('') };
+}
+
+function calm(view: NowView, now: number): Verdict {
+  if (!view.queues.some((queue) => queue.used)) {
+    return { tone: 'ok', parts: [{ text: 'Nothing here yet, and all is well.', alarming: false }], detail: null, spoken: 'Nothing here yet.' };
+  }
+  const text = `All clear: ${tallyWords(view, now)}`;
+  return { tone: 'ok', parts: [{ text, alarming: false }], detail: null, spoken: 'All clear.' };
+}
+
+function tally(view: NowView, now: number): string {
+  return `${capitalised(tallyWords(view, now))}.`;
+}
+
+function tallyWords(view: NowView, now: number): string {
+  const total = (pick: 'running' | 'stale' | 'queued') => view.queues.reduce((sum, queue) => sum + queue[pick], 0);
+  const oldest = view.queues.reduce<number | null>((since, { oldestSince }) => (oldestSince === null ? since : Math.min(since ?? oldestSince, oldestSince)), null);
+  const words = `${count(total('running'))} running, ${count(total('stale'))} stale, ${count(total('queued'))} queued`;
+  return oldest === null ? words : `${words}, oldest ${age(now - oldest)}`;
+}
+
+/** "Redeploy rolling: 2 of 3 workers are on v43." */
+function redeploySentence({ redeploy, versions }: NowView): string | null {
+  if (!redeploy) return null;
+  const all = versions.reduce((sum, version) => sum + version.live + version.draining, 0);
+  const there = versions.find((version) => version.version === redeploy.toVersion);
+  return `Redeploy rolling: ${(there?.live ?? 0) + (there?.draining ?? 0)} of ${counted(all, 'worker')} ${all === 1 ? 'is' : 'are'} on ${redeploy.toVersion}.`;
+}
+
+/** "v42 still holds 3 leases and is stopped in 14 s." */
+function leavingSentence({ redeploy, versions }: NowView, now: number): string | null {
+  const leaving = versions.filter((version) => version.draining > 0 && (!redeploy || version.version !== redeploy.toVersion));
+  if (leaving.length === 0) return null;
+  return leaving.map(({ version, leases, killDeadlineAt }) => {
+    const end = killDeadlineAt === null ? 'drains' : killDeadlineAt > now ? `is stopped in ${age(killDeadlineAt - now)}` : 'is past its deadline';
+    return `${version} still holds ${counted(leases, 'lease')} and ${end}.`;
+  }).join(' ');
+}

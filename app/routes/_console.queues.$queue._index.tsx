@@ -1,0 +1,45 @@
+import type { LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
+import { redirect } from '@remix-run/node';
+import { useLoaderData, useRouteLoaderData } from '@remix-run/react';
+import { parseQueueFilters } from '../../server/console/queue-filters.js';
+import { readQueuePage } from '../../server/console/queue-page.js';
+import { unlessTooSlow } from '../../server/console/read.js';
+import { queueBySlug } from '../../server/lease/queues.js';
+import { FailurePage } from '~/components/failure-page';
+import { QueueView } from '~/components/queue-view';
+import { SlowPage } from '~/components/slow-page';
+import { queryOfText } from '~/format/filter-text';
+import { filterQuery } from '~/format/filters';
+import { requireOperator } from '~/require-operator.server';
+import type { loader as consoleLoader } from './_console';
+
+export const meta: MetaFunction<typeof loader> = ({ data }) => [{ title: `${data?.page?.queue.title ?? 'Queue'} · Leaseboard` }];
+
+export async function loader({ context, params, request }: LoaderFunctionArgs) {
+  requireOperator(context);
+  const queue = queueBySlug(params.queue ?? '');
+  if (!queue) throw new Response('There is no queue of this name. The rail lists those that exist.', { status: 404 });
+  const query = new URL(request.url).searchParams;
+  const typed = query.get('q');
+  if (typed !== null) throw redirect(`/queues/${queue.slug}${filterQuery(parseQueueFilters(merged(query, typed)))}`);
+  const filters = parseQueueFilters(query);
+  return { filters, page: await unlessTooSlow(readQueuePage(context.world.kysely, queue, filters)) };
+}
+
+/** The box adds to the filters that are already there. */
+function merged(query: URLSearchParams, typed: string): URLSearchParams {
+  const all = new URLSearchParams(query);
+  for (const gone of ['q', 'before', 'after']) all.delete(gone);
+  for (const [key, value] of queryOfText(typed)) all.set(key, value);
+  return all;
+}
+
+export default function Queue() {
+  const { filters, page } = useLoaderData<typeof loader>();
+  const origin = useRouteLoaderData<typeof consoleLoader>('routes/_console')?.origin ?? '';
+  return page ? <QueueView key={page.queue.slug} page={page} filters={filters} origin={origin} /> : <SlowPage />;
+}
+
+export function ErrorBoundary() {
+  return <FailurePage />;
+}

@@ -1,0 +1,33 @@
+import type { LoaderFunctionArgs } from '@remix-run/node';
+import { unlessTooSlow } from '../../server/console/read.js';
+import { Outlet, useLoaderData, useRouteLoaderData } from '@remix-run/react';
+import { readNow } from '../../server/console/now.js';
+import { FailurePage } from '~/components/failure-page';
+import { Shell } from '~/components/shell';
+import { SlowPage } from '~/components/slow-page';
+import { LiveProvider } from '~/live/use-live';
+import { requireOperator } from '~/require-operator.server';
+import type { loader as rootLoader } from '~/root';
+
+export async function loader({ context, request }: LoaderFunctionArgs) {
+  const { name, role } = requireOperator(context);
+  const { config, kysely } = context.world;
+  const now = await unlessTooSlow(readNow(kysely, config));
+  const origin = config.publicUrl ?? new URL(request.url).origin;
+  return { now, origin, operator: { name, role }, place: new URL(origin).host, version: config.appVersion };
+}
+
+export default function Console() {
+  const { now, operator, place, version } = useLoaderData<typeof loader>();
+  const theme = useRouteLoaderData<typeof rootLoader>('root')?.theme ?? 'system';
+  if (!now) return <SlowPage />;
+  return (
+    <LiveProvider asOf={now.asOf}>
+      <Shell now={now} operator={operator} place={place} version={version} theme={theme}><Outlet /></Shell>
+    </LiveProvider>
+  );
+}
+
+export function ErrorBoundary() {
+  return <FailurePage />;
+}

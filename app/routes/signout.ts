@@ -1,0 +1,13 @@
+import type { ActionFunctionArgs } from '@remix-run/node';
+import { redirect } from '@remix-run/node';
+import { clearedSessionCookie } from '../../server/operations/session-cookie.js';
+import { signOut } from '../../server/operations/sign-in.js';
+
+export function loader() {
+  return redirect('/');
+}
+
+export async function action({ context }: ActionFunctionArgs) {
+  if (context.operator) await signOut(context.world.pool, context.operator.sessionId);
+  return redirect('/signin', { headers: { 'Set-Cookie': clearedSessionCookie(context.world.config) } });
+}
