@@ -23,7 +23,7 @@ const DAY_MS = 86_400_000;
 
 export async function readTrouble(reader: Reader, asOf: number, limits: NowLimits): Promise<Trouble> {
   const { rows: breakers } = await sql<Trouble['breakers'][number]>`
-    select capability, ${ms('opened_at')} as "openedAt", ${ms('retry_at')} as "retryAt", failures, reason
+    select queue as capability, ${ms('opened_at')} as "openedAt", ${ms('retry_at')} as "retryAt", failures, reason
     from breakers order by opened_at`.execute(reader);
   return {
     staleRows: await readStale(reader),

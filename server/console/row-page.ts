@@ -76,6 +76,6 @@ async function readOutlook(reader: Reader, queue: QueueDefinition): Promise<Outl
     (select json_build_object('lastRunAt', ${ms('last_run_at')}, 'intervalSeconds', interval_seconds::float8) from sweeps) as sweep,
     (select count(*)::int from workers w where ${sql.raw(LIVE)} and w.draining_since is null and ${queue.capability} = any(w.capabilities)) as "capableWorkers",
     (select reason from queue_pauses where queue = ${queue.table}) as "pausedReason",
-    (select ${ms('retry_at')} from breakers where capability = ${queue.capability}) as "breakerUntil"`.execute(reader);
+    (select ${ms('retry_at')} from breakers where queue = ${queue.table}) as "breakerUntil"`.execute(reader);
   return rows[0]!;
 }
