@@ -141,10 +141,13 @@ export function pumpStatement(queue: QueueDefinition, registry = queues): string
     union all
     select '${queue.table}', id, parent_id, 'queued', 'running', 'acquire', $7, $8, lease_token,
            (extract(epoch from now() - greatest(run_after, queued_at)) * 1000)::int, null, null from claimed)
-  select 'claimed' as tag, id, lease_token::text as token, kind, attempt, lost_leases, null as low
-         ${queue.claimColumns.map((column) => `, "row.${column}"`).join('')} from claimed
-  union all select 'ended', id, token::text, state, null, null, null ${nulls} from ended
+  -- The order of these branches is the order of the locks: Postgres runs a CTE when its first reader asks. Ends and their parents may wait for a
+  -- lock, claims never do; a claim made first would be held during such a wait, and a cancel of the same parent would deadlock with it.
+  select 'ended' as tag, id, token::text as token, state as kind, null::int as attempt, null::int as lost_leases, null as low
+         ${queue.claimColumns.map((column) => `, (null::${queue.table}).${column} as "row.${column}"`).join('')} from ended
   ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
+  union all select 'claimed', id, lease_token::text, kind, attempt, lost_leases, null
+         ${queue.claimColumns.map((column) => `, "row.${column}"`).join('')} from claimed
   union all select 'low', null, null, null, null, null, least((select max(run_after) from claimed), now() - interval '2 seconds')::text ${nulls}`;
 }
 
