@@ -6,7 +6,7 @@ import { sessionCookie } from '../../server/operations/session-cookie.js';
 import { linkRefusals, readSigninLink, redeemSigninLink } from '../../server/operations/sign-in.js';
 import { Door } from '~/components/door';
 
-export const meta: MetaFunction = () => [{ title: 'Sign in · Leaseboard' }, { name: 'referrer', content: 'no-referrer' }];
+export const meta: MetaFunction = () => [{ title: 'Sign in · Leaseboard' }, { name: 'referrer', content: 'same-origin' }];
 
 /** Looking at a link does not use it: previews and scanners follow links too. The button does. */
 export async function loader({ context, params }: LoaderFunctionArgs) {

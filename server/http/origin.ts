@@ -22,7 +22,8 @@ export function sameOriginOnly(publicUrl: string | undefined): RequestHandler {
 function isOurs(req: Request, origin: string | undefined, home: string | undefined): boolean {
   const site = req.get('sec-fetch-site');
   if (site !== undefined && site !== 'same-origin') return false;
-  if (origin === undefined) return site === 'same-origin';
+  // `null` is how a page with a strict referrer policy says it; a page may not write Sec-Fetch-Site itself.
+  if (origin === undefined || origin === 'null') return site === 'same-origin';
   if (origin === home) return true;
   const called = URL.canParse(origin) ? new URL(origin).host === req.get('host') : false;
   return called && (home === undefined || site === 'same-origin');
@@ -31,7 +32,8 @@ function isOurs(req: Request, origin: string | undefined, home: string | undefin
 /** Remix compares Origin with Host once more and knows nothing of a proxy in front: it is told the host that was judged here. */
 function adoptHost(req: Request, origin: string | undefined): void {
   delete req.headers['x-forwarded-host'];
-  if (origin) req.headers.host = new URL(origin).host;
+  if (origin === 'null') delete req.headers.origin;
+  else if (origin) req.headers.host = new URL(origin).host;
 }
 
 function foreign(origin: string | undefined, home: string | undefined): Problem {

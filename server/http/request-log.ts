@@ -16,8 +16,8 @@ export function requestLog(log: Logger): RequestHandler {
     customLogLevel: levelOf,
     customSuccessMessage: () => 'request',
     customErrorMessage: () => 'request failed',
-    customSuccessObject: (req, _res, value) => ({ ...value, event: 'request', req }),
-    customErrorObject: (req, _res, _error, value) => ({ ...value, event: 'request', req }),
+    customSuccessObject: (_req, _res, value) => ({ ...value, event: 'request' }),
+    customErrorObject: (_req, _res, _error, value) => ({ ...value, event: 'request', err: undefined }),
   }) as RequestHandler;
 }
 

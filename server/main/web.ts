@@ -6,6 +6,7 @@ import { openSpool } from '../api/spool.js';
 import { createApp } from '../http/app.js';
 import { developmentServer } from '../http/development.js';
 import { clientFiles } from '../http/files.js';
+import { openLive } from '../http/live.js';
 import { loadBuild, pages } from '../http/pages.js';
 import { identify, createSweepLoop } from '../worker/process.js';
 import { boot } from './boot.js';
@@ -27,8 +28,9 @@ await runMain(async () => {
   const sweeps = createSweepLoop({ config, pool: world.pool, identity, hints: world.hints, log });
   const spool = await openSpool({ maxBytes: config.maxUploadBytes * SPOOLED_UPLOADS });
   const console = await consoleParts(world);
+  const live = openLive(world);
   let stopping = false;
-  const app = createApp(world, { spool, ...console, stopping: () => stopping });
+  const app = createApp(world, { spool, ...console, live: live.router, liveClients: live.clients, stopping: () => stopping });
 
   await registration.start();
   world.listener.start();
@@ -43,6 +45,7 @@ await runMain(async () => {
     async stop() {
       stopping = true;
       await registration.drain(config.drainSeconds);
+      live.close();
       await server.close(config.drainSeconds * 1000);
       await sweeps.stop();
       await registration.stop();

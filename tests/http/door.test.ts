@@ -123,6 +123,7 @@ describe('an unsafe request with a session', () => {
     expect((await post({ origin: web.url })).status).toBe(200);
     expect((await post({ origin: web.url, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
     expect((await post({ 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+    expect((await post({ origin: 'null', 'sec-fetch-site': 'same-origin' })).status).toBe(200);
   });
 
   test.each<[string, Record<string, string>]>([
