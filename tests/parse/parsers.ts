@@ -1,0 +1,46 @@
+import fs from 'node:fs';
+import { until } from '../support/until.js';
+
+/** Pids of the parser processes that `parent` started and that are still there (a zombie counts). */
+export function parsersOf(parent: number = process.pid): number[] {
+  return fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)
+    .filter((pid) => parentOf(pid) === parent && isParser(pid));
+}
+
+export async function oneParser(parent?: number): Promise<number> {
+  return until(() => parsersOf(parent)[0], { what: 'the start of a parser process' });
+}
+
+/** Running code of its own: the limits, signal handlers and the watchdog are in place. */
+export async function settledParser(parent?: number): Promise<number> {
+  const pid = await oneParser(parent);
+  await until(() => fs.readdirSync(`/proc/${pid}/task`).length > 11, { what: 'the watchdog thread' });
+  return pid;
+}
+
+/** MiB of resident set at its highest so far; 0 when the process is gone. */
+export function peakMemoryMb(pid: number): number {
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readOr(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+}
+
+export function isThere(pid: number): boolean {
+  return fs.existsSync(`/proc/${pid}`);
+}
+
+function parentOf(pid: number): number {
+  return Number(/\nPPid:\s+(\d+)/.exec(readOr(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+/** A zombie has no command line left. */
+function isParser(pid: number): boolean {
+  const command = readOr(`/proc/${pid}/cmdline`);
+  return command.includes('extract-child') || /\nState:\s+Z/.test(readOr(`/proc/${pid}/status`));
+}
+
+function readOr(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
