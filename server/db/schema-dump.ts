@@ -1,6 +1,7 @@
 /**
  * The schema as SQL, read from the catalogs (the embedded Postgres ships no pg_dump): tables, columns, constraints, indexes, functions and
- * triggers of the public schema, in the order of their names, so that two databases with the same schema give the same text.
+ * triggers of the public schema, in the order of their names (columns
+ * in theirs), so that the same migrations always give the same text.
  */
 import type pg from 'pg';
 
@@ -42,7 +43,7 @@ async function columnsOf(db: Db, table: Table): Promise<Column[]> {
     select a.attname as name, format_type(a.atttypid, a.atttypmod) as type, a.attnotnull as required, pg_get_expr(d.adbin, d.adrelid) as fallback,
       a.attidentity as identity, a.attgenerated as generated, a.attstorage as storage, t.typstorage as usual
     from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
-    where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped order by a.attname`, [table.oid]);
+    where a.attrelid = $1 and a.attnum > 0 and not a.attisdropped order by a.attnum`, [table.oid]);
   return rows;
 }
 

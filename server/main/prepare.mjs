@@ -20,7 +20,10 @@ const commands = {
   migrate: 'build/server/main/migrate.js',
   cli: 'build/server/main/cli.js',
   dev: 'server/main/dev.mjs',
-  test: 'server/main/test.mjs',
+  schema: 'build/server/main/schema.js',
+  check: '.ci/check.mjs',
+  bench: 'bench/run.ts',
+  test: 'tests/support/run.mjs',
   prepare: undefined,
 };
 
@@ -30,6 +33,7 @@ async function main() {
   checkNode();
   await prepare();
   const entry = commands[command];
+  if (entry?.endsWith('.ts')) (await import('tsx/esm/api')).register();
   if (entry) await import(pathToFileURL(path.join(root, entry)).href);
 }
 

@@ -1,6 +1,6 @@
 /**
  * `npm run schema`: applies the migrations to a throwaway database and writes what comes out, as sql/schema.sql and as the types in
- * server/db/generated.ts. With `--check` it writes nothing and ends with 1 when either differs.
+ * server/db/generated.ts; and .env.example from the table of settings. With `--check` it writes nothing and ends with 1 when either differs.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { loadConfig } from '../config.js';
+import { exampleText } from '../config-example.js';
 import { ensureEmbedded } from '../db/embedded.js';
 import { migrate, migrationsIn } from '../db/migrate.js';
 import { dumpSchema } from '../db/schema-dump.js';
@@ -22,7 +23,7 @@ await runMain(async () => {
   const different = [...made].filter(([name, text]) => readOr(path.join(projectRoot, name)) !== text);
   for (const [name, text] of different) {
     if (!check) fs.writeFileSync(path.join(projectRoot, name), text);
-    process.stdout.write(check ? `${name} is not what sql/migrations add up to; run npm run schema\n` : `Wrote ${name}\n`);
+    process.stdout.write(check ? `${name} is not what sql/migrations and server/config-table.ts add up to; run npm run schema\n` : `Wrote ${name}\n`);
   }
   if (check && different.length > 0) process.exitCode = 1;
 });
@@ -37,6 +38,7 @@ async function makeFiles(projectRoot: string): Promise<Map<string, string>> {
     return new Map([
       ['sql/schema.sql', await schemaText(server.url)],
       ['server/db/generated.ts', typesText(projectRoot, server.url)],
+      ['.env.example', exampleText()],
     ]);
   } finally {
     await server.stop();

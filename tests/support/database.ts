@@ -36,7 +36,7 @@ export async function testDatabase(options: { template?: boolean, encoding?: str
     },
     async drop() {
       if (!open.delete(database)) return;
-      await Promise.all(pools.map(pool => pool.ended ? undefined : pool.end()));
+      await Promise.all(pools.filter(pool => !pool.ended).map(pool => pool.end()));
       const leaked = await leakedConnections(name);
       await onServer(client => client.query(`drop database ${name} with (force)`));
       if (leaked.length > 0) throw new Error(`Connections were left open to the test's database: ${leaked.join('; ')}`);

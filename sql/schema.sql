@@ -1,0 +1,321 @@
+-- The schema that sql/migrations add up to. Made by npm run schema, compared by npm run check. Not applied by anything.
+
+create table api_tokens (
+  id uuid not null,
+  name text not null,
+  token_sha256 bytea not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint api_tokens_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX api_tokens_by_hash ON api_tokens USING btree (token_sha256);
+CREATE UNIQUE INDEX api_tokens_live_name ON api_tokens USING btree (name) WHERE (revoked_at IS NULL);
+
+create table breakers (
+  queue text not null,
+  opened_at timestamp with time zone not null,
+  retry_at timestamp with time zone not null,
+  failures integer not null,
+  reason text not null,
+  constraint breakers_pkey PRIMARY KEY (queue)
+);
+
+create table document_chunks (
+  document_id uuid not null,
+  ordinal integer not null,
+  page_from integer not null,
+  page_to integer not null,
+  char_from integer not null,
+  char_to integer not null,
+  body text not null,
+  embedding real[],
+  embedding_model text,
+  constraint document_chunks_pkey PRIMARY KEY (document_id, ordinal),
+  constraint document_chunks_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE CASCADE,
+  constraint document_chunks_embedding_named CHECK (((embedding IS NULL) = (embedding_model IS NULL)))
+);
+
+create table documents (
+  id uuid not null,
+  user_id text not null,
+  content_sha256 bytea not null,
+  filename text not null,
+  byte_size bigint not null,
+  page_count integer not null,
+  failed_pages integer[] default '{}'::integer[] not null,
+  letters integer not null,
+  quality text not null,
+  created_at timestamp with time zone default now() not null,
+  constraint documents_pkey PRIMARY KEY (id),
+  constraint documents_quality CHECK ((quality = ANY (ARRAY['good'::text, 'partial'::text, 'garbled'::text])))
+);
+CREATE UNIQUE INDEX documents_by_content ON documents USING btree (user_id, content_sha256);
+
+create table idempotency_keys (
+  token_id uuid not null,
+  path text not null,
+  key text not null,
+  body_sha256 bytea not null,
+  status integer not null,
+  response jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  constraint idempotency_keys_pkey PRIMARY KEY (token_id, path, key),
+  constraint idempotency_keys_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_tokens(id) ON DELETE CASCADE
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table operator_sessions (
+  token_sha256 bytea not null,
+  operator_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  revoked_at timestamp with time zone,
+  user_agent text,
+  constraint operator_sessions_pkey PRIMARY KEY (token_sha256),
+  constraint operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id) ON DELETE CASCADE
+);
+CREATE INDEX operator_sessions_by_operator ON operator_sessions USING btree (operator_id);
+
+create table operators (
+  id uuid not null,
+  name text not null,
+  role text not null,
+  created_at timestamp with time zone default now() not null,
+  disabled_at timestamp with time zone,
+  constraint operators_pkey PRIMARY KEY (id),
+  constraint operators_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text])))
+);
+CREATE UNIQUE INDEX operators_by_name ON operators USING btree (lower(name));
+
+create table parse_items (
+  id uuid not null,
+  job_id uuid not null,
+  user_id text not null,
+  session_id text not null,
+  filename text not null,
+  byte_size bigint not null,
+  content_sha256 bytea not null,
+  file_bytes bytea,
+  document_id uuid,
+  page_count integer,
+  chunk_count integer,
+  failed_pages integer[],
+  staged_clock double precision default 0 not null,
+  quality text,
+  kind text default 'pdf'::text not null,
+  schema_version integer default 1 not null,
+  state text not null,
+  lease_token bigint default 0 not null,
+  attempt integer default 0 not null,
+  max_attempts integer default 3 not null,
+  lost_leases integer default 0 not null,
+  run_after timestamp with time zone default now() not null,
+  queued_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  lease_expires_at timestamp with time zone,
+  worker_id text,
+  done integer,
+  total integer,
+  progressed_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  version bigint default 1 not null,
+  constraint parse_items_pkey PRIMARY KEY (id),
+  constraint parse_items_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE SET NULL,
+  constraint parse_items_job_id_fkey FOREIGN KEY (job_id) REFERENCES parse_jobs(id) ON DELETE CASCADE,
+  constraint parse_items_bytes_while_open CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (file_bytes IS NULL))),
+  constraint parse_items_quality CHECK ((quality = ANY (ARRAY['good'::text, 'partial'::text, 'garbled'::text]))),
+  constraint parse_items_running_is_held CHECK (((num_nonnulls(worker_id, heartbeat_at, lease_expires_at) =
+CASE
+    WHEN (state = 'running'::text) THEN 3
+    ELSE 0
+END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
+  constraint parse_items_state CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint parse_items_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
+) with (fillfactor=80);
+alter table parse_items alter column file_bytes set storage external;
+CREATE INDEX parse_items_by_job ON parse_items USING btree (job_id, id);
+CREATE INDEX parse_items_by_session ON parse_items USING btree (session_id, id);
+CREATE INDEX parse_items_by_user ON parse_items USING btree (user_id, id);
+CREATE INDEX parse_items_claimable ON parse_items USING btree (run_after, id) WHERE (state = 'queued'::text);
+CREATE INDEX parse_items_held ON parse_items USING btree (id) WHERE (state = 'running'::text);
+CREATE INDEX parse_items_staged_by_user ON parse_items USING btree (user_id) INCLUDE (byte_size) WHERE (state = ANY (ARRAY['queued'::text, 'running'::text]));
+CREATE INDEX parse_items_unsuccessful ON parse_items USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+
+create table parse_jobs (
+  id uuid not null,
+  user_id text not null,
+  session_id text not null,
+  user_email text,
+  open_children integer not null,
+  total_children integer not null,
+  succeeded_children integer default 0 not null,
+  kind text default 'parse_job'::text not null,
+  schema_version integer default 1 not null,
+  state text not null,
+  lease_token bigint default 0 not null,
+  attempt integer default 0 not null,
+  max_attempts integer default 3 not null,
+  lost_leases integer default 0 not null,
+  run_after timestamp with time zone default now() not null,
+  queued_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  lease_expires_at timestamp with time zone,
+  worker_id text,
+  done integer,
+  total integer,
+  progressed_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  version bigint default 1 not null,
+  constraint parse_jobs_pkey PRIMARY KEY (id),
+  constraint parse_jobs_awaiting_has_children CHECK (((state <> 'awaiting'::text) OR (open_children > 0))),
+  constraint parse_jobs_open_children CHECK ((open_children >= 0)),
+  constraint parse_jobs_running_is_held CHECK (((num_nonnulls(worker_id, heartbeat_at, lease_expires_at) =
+CASE
+    WHEN (state = 'running'::text) THEN 3
+    ELSE 0
+END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
+  constraint parse_jobs_state CHECK ((state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint parse_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
+) with (fillfactor=80);
+CREATE INDEX parse_jobs_by_session ON parse_jobs USING btree (session_id, id);
+CREATE INDEX parse_jobs_by_user ON parse_jobs USING btree (user_id, id);
+CREATE INDEX parse_jobs_claimable ON parse_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
+CREATE INDEX parse_jobs_held ON parse_jobs USING btree (id) WHERE (state = 'running'::text);
+CREATE INDEX parse_jobs_open_by_user ON parse_jobs USING btree (user_id) WHERE (state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text]));
+CREATE INDEX parse_jobs_unsuccessful ON parse_jobs USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+
+create table queue_clocks (
+  queue text not null,
+  ran_seconds double precision default 0 not null,
+  ticked_at timestamp with time zone default now() not null,
+  constraint queue_clocks_pkey PRIMARY KEY (queue)
+);
+
+create table queue_events (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  queue text not null,
+  row_id uuid not null,
+  parent_id uuid,
+  from_state text,
+  to_state text,
+  cause text not null,
+  worker_id text,
+  worker_version text,
+  lease_token bigint,
+  waited_ms integer,
+  ran_ms integer,
+  error_code text,
+  constraint queue_events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX queue_events_by_row ON queue_events USING btree (row_id, id);
+CREATE INDEX queue_events_by_time ON queue_events USING brin (at) WITH (pages_per_range='16');
+
+create table queue_minutes (
+  queue text not null,
+  minute timestamp with time zone not null,
+  enqueued integer not null,
+  acquired integer not null,
+  succeeded integer not null,
+  failed integer not null,
+  cancelled integer not null,
+  given_back integer not null,
+  lost integer not null,
+  late_writes integer not null,
+  waits integer[] not null,
+  runs integer[] not null,
+  constraint queue_minutes_pkey PRIMARY KEY (queue, minute)
+);
+
+create table queue_pauses (
+  queue text not null,
+  paused_at timestamp with time zone default now() not null,
+  paused_by text not null,
+  reason text not null,
+  constraint queue_pauses_pkey PRIMARY KEY (queue)
+);
+
+create table redeploys (
+  id uuid not null,
+  role text not null,
+  from_version text not null,
+  to_version text not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint redeploys_pkey PRIMARY KEY (id),
+  constraint redeploys_role CHECK ((role = ANY (ARRAY['web'::text, 'worker'::text])))
+);
+CREATE INDEX redeploys_by_start ON redeploys USING btree (started_at, id);
+CREATE UNIQUE INDEX redeploys_open ON redeploys USING btree (role, to_version) WHERE (ended_at IS NULL);
+
+create table session_sources (
+  user_id text not null,
+  session_id text not null,
+  document_id uuid not null,
+  linked_at timestamp with time zone default now() not null,
+  linked_by text not null,
+  constraint session_sources_pkey PRIMARY KEY (user_id, session_id, document_id),
+  constraint session_sources_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE CASCADE,
+  constraint session_sources_linked_by CHECK ((linked_by = ANY (ARRAY['upload'::text, 'parse_item'::text, 'parse_job'::text, 'resolve'::text])))
+);
+CREATE INDEX session_sources_by_session ON session_sources USING btree (session_id);
+
+create table signin_links (
+  token_sha256 bytea not null,
+  operator_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint signin_links_pkey PRIMARY KEY (token_sha256),
+  constraint signin_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id) ON DELETE CASCADE
+);
+
+create table sweeps (
+  id integer default 1 not null,
+  last_run_at timestamp with time zone,
+  last_worker_id text,
+  last_version text,
+  last_took_ms integer,
+  last_requeued integer default 0 not null,
+  last_failed integer default 0 not null,
+  last_reconciled integer default 0 not null,
+  interval_seconds numeric default 30 not null,
+  constraint sweeps_pkey PRIMARY KEY (id),
+  constraint sweeps_one_row CHECK ((id = 1))
+);
+
+create table workers (
+  id text not null,
+  label text not null,
+  role text not null,
+  version text not null,
+  host text not null,
+  pid integer not null,
+  capabilities text[] default '{}'::text[] not null,
+  kinds jsonb default '{}'::jsonb not null,
+  slots integer default 0 not null,
+  heartbeat_seconds numeric default 30 not null,
+  started_at timestamp with time zone default now() not null,
+  heartbeat_at timestamp with time zone default now() not null,
+  draining_since timestamp with time zone,
+  drained_by text,
+  kill_deadline_at timestamp with time zone,
+  stopped_at timestamp with time zone,
+  gone_at timestamp with time zone,
+  constraint workers_pkey PRIMARY KEY (id),
+  constraint workers_drained_by CHECK ((drained_by = ANY (ARRAY['shutdown'::text, 'operator'::text]))),
+  constraint workers_draining CHECK (((draining_since IS NULL) = (drained_by IS NULL))),
+  constraint workers_role CHECK ((role = ANY (ARRAY['web'::text, 'worker'::text])))
+) with (fillfactor=80);
+CREATE INDEX workers_by_start ON workers USING btree (started_at, id);
+CREATE INDEX workers_live ON workers USING btree (role, version) WHERE ((stopped_at IS NULL) AND (gone_at IS NULL));
