@@ -29,7 +29,7 @@ export interface AppParts {
   liveClients?: () => number;
   /** Development server: its scripts and its socket are let through. */
   dev?: boolean;
-  /** True while the process is being stopped: answers say `Connection: close`, /readyz says 503. */
+  /** True while the process is being stopped: /readyz says 503. */
   stopping?: () => boolean;
 }
 
@@ -38,7 +38,7 @@ export function createApp(world: World, parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('case sensitive routing', true);
   app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
-  app.use(requestLog(world.log), closedSignal, closeWhenStopping(parts.stopping));
+  app.use(requestLog(world.log), closedSignal);
   app.use(healthRoutes(world, parts.stopping));
   if (parts.files) app.use(...parts.files);
   app.use('/api', apiRoutes(world, parts));
@@ -49,12 +49,4 @@ export function createApp(world: World, parts: AppParts): Express {
   if (parts.pages) app.use(parts.pages);
   app.use(failures(world.log));
   return app;
-}
-
-/** Keep-alive connections would outlive the listening socket: each answer given while stopping is its connection's last. */
-function closeWhenStopping(stopping: (() => boolean) | undefined): RequestHandler {
-  return (_req, res, next) => {
-    if (stopping?.()) res.set('Connection', 'close');
-    next();
-  };
 }

@@ -19,24 +19,42 @@ export interface HttpServer {
 
 /** Listens; rejects with what to do when it cannot. Port 0 picks a free one. */
 export async function listen(app: Express, where: { host: string; port: number }): Promise<HttpServer> {
-  const server = http.createServer({ requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: 16 * 1024 }, app);
+  const server = http.createServer({ requestTimeout: REQUEST_MS, headersTimeout: HEADERS_MS, keepAliveTimeout: KEEP_ALIVE_MS, maxHeaderSize: 16 * 1024 });
+  const inFlight = watchResponses(server);
+  server.on('request', app);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, where)));
     server.listen(where.port, where.host, resolve);
   });
-  return { port: (server.address() as AddressInfo).port, close: (budgetMs) => closeServer(server, budgetMs) };
+  return { port: (server.address() as AddressInfo).port, close: (budgetMs) => closeServer(server, inFlight, budgetMs) };
 }
 
-async function closeServer(server: http.Server, budgetMs: number): Promise<void> {
+/** Answers that are not complete yet; from a close on each says that it is its connection's last. */
+function watchResponses(server: http.Server): Set<http.ServerResponse> {
+  const inFlight = new Set<http.ServerResponse>();
+  server.on('request', (_req, res) => {
+    if (!server.listening) lastOfItsConnection(res);
+    inFlight.add(res);
+    res.once('close', () => inFlight.delete(res));
+  });
+  return inFlight;
+}
+
+async function closeServer(server: http.Server, inFlight: Set<http.ServerResponse>, budgetMs: number): Promise<void> {
   if (!server.listening) return;
   const deadline = performance.now() + budgetMs;
   let ended = false;
   server.close(() => { ended = true; });
+  inFlight.forEach(lastOfItsConnection);
   while (!ended && performance.now() < deadline) {
     server.closeIdleConnections();
     await pause(LOOK_MS);
   }
   server.closeAllConnections();
+}
+
+function lastOfItsConnection(res: http.ServerResponse): void {
+  if (!res.headersSent) res.setHeader('Connection', 'close');
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
