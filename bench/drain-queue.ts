@@ -19,9 +19,7 @@ const CREATE = `
     progressed_at timestamptz, error_code text, error_message text, created_at timestamptz not null default now(), finished_at timestamptz,
     version bigint not null default 1,
     constraint bench_rows_running_is_held check (
-      (state = 'running') = (worker_id is not null and heartbeat_at is not null and lease_expires_at is not null)
-      and (state = 'running' or (worker_id is null and heartbeat_at is null and lease_expires_at is null))),
-    constraint bench_rows_running_has_token check (state <> 'running' or lease_token > 0),
+      num_nonnulls(worker_id, heartbeat_at, lease_expires_at) = case when state = 'running' then 3 else 0 end and (state <> 'running' or lease_token > 0)),
     constraint bench_rows_terminal_is_finished check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null))
   ) with (fillfactor = 80);
   create index if not exists bench_rows_claimable on bench_rows (run_after, id) where state = 'queued';

@@ -9,7 +9,7 @@
  * - Lock order: children by ascending id, then parents by ascending id; claimable rows are only ever taken with SKIP LOCKED.
  *
  * A crash before the commit leaves the rows running: the lease runs out and the sweep takes over. A crash after it loses only the
- * answer: the row says "ended, my token" (see settle.ts), and claimed rows that nobody knows are given back (see release.ts).
+ * answer: the log says "ended, my token" (see settle.ts), and claimed rows that nobody knows are given back (see release.ts).
  */
 import type { QueueDefinition } from './queues.js';
 import { queueByTable, queues } from './queues.js';
@@ -29,38 +29,61 @@ export interface Ending {
 
 const TERMINAL = `('succeeded', 'failed', 'cancelled')`;
 
-/** CTE `held`: the rows whose lease the caller still has, locked in id order, with the state they go to. Parameters $1..$6. */
-function heldCte(queue: QueueDefinition): string {
-  return `held as materialized (
-    select t.id, e.token, e.verb, e.code, e.message, e.delay, t.claimed_at, t.worker_id,
-           case e.verb when 'succeed' then 'succeeded' when 'fail' then 'failed'
-                when 'retry' then case when t.attempt + 1 >= t.max_attempts then 'failed' else 'queued' end
-                else 'queued' end as to_state
-      from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::double precision[]) as e(id, token, verb, code, message, delay)
-      join ${queue.table} t on t.id = e.id
-     where t.state = 'running' and t.lease_token = e.token
-     order by t.id
-       for update of t)`;
+/** Where a held row goes, by verb. */
+const TO_STATE = `case e.verb when 'succeed' then 'succeeded' when 'fail' then 'failed'
+                when 'retry' then case when t.attempt + 1 >= t.max_attempts then 'failed' else 'queued' end else 'queued' end`;
+
+/**
+ * CTE `e`: the ends to write ($1..$6). For a queue with parents the rows are locked first, in id order, since a cancel of a parent locks
+ * the same children; elsewhere the update itself locks (a lock of its own costs a fifth of the rate), in the order in which the ids are sent.
+ */
+function endsCte(queue: QueueDefinition): string {
+  const ends = `select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::double precision[]) as e(id, token, verb, code, message, delay)`;
+  if (!queue.parent) return `e as (${ends})`;
+  return `e as materialized (
+    select e.* from (${ends}) as e join ${queue.table} t on t.id = e.id
+     where t.state = 'running' and t.lease_token = e.token order by t.id for update of t)`;
 }
 
-/** CTE `ended`: the update of the held rows. An operator's or a drain's give-back keeps run_after, so that the row stays at the front. */
+/** CTE `ended`. A give-back keeps run_after, so that the row stays at the front. */
 function endedCte(queue: QueueDefinition): string {
+  const back = `${TO_STATE} = 'queued'`;
   return `ended as (
     update ${queue.table} t
-       set state = h.to_state,
-           attempt = t.attempt + (h.verb in ('retry', 'fail'))::int,
-           run_after = case when h.to_state = 'queued' and h.verb in ('retry', 'outage') then now() + h.delay * interval '1 millisecond' else t.run_after end,
-           queued_at = case when h.to_state = 'queued' then now() else t.queued_at end,
-           finished_at = case when h.to_state = 'queued' then null else now() end,
+       set state = ${TO_STATE},
+           attempt = t.attempt + (e.verb in ('retry', 'fail'))::int,
+           run_after = case when ${back} and e.verb in ('retry', 'outage') then now() + e.delay * interval '1 millisecond' else t.run_after end,
+           queued_at = case when ${back} then now() else t.queued_at end,
+           finished_at = case when ${back} then null else now() end,
            worker_id = null, heartbeat_at = null, lease_expires_at = null,
-           error_code = case when h.verb = 'succeed' then null when h.verb = 'drain' then t.error_code else h.code end,
-           error_message = case when h.verb = 'succeed' then null when h.verb = 'drain' then t.error_message else h.message end,
-           ${queue.erased.map((column) => `${column} = case when h.to_state = 'queued' then t.${column} end,`).join(' ')}
+           error_code = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_code else e.code end,
+           error_message = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_message else e.message end,
+           ${queue.erased.map((column) => `${column} = case when ${back} then t.${column} end,`).join(' ')}
            version = t.version + 1
-      from held h
-     where t.id = h.id
-    returning t.id, ${parentColumn(queue)} as parent_id, 'running'::text as from_state, t.state, h.verb as cause, h.worker_id, h.token,
-              (extract(epoch from now() - h.claimed_at) * 1000)::int as ran_ms, t.error_code)`;
+      from e
+     where t.id = e.id and t.state = 'running' and t.lease_token = e.token
+    returning t.id, ${parentColumn(queue)} as parent_id, t.state, case when t.state = 'failed' then 'fail' else e.verb end as cause, e.token, t.claimed_at, t.error_code)`;
+}
+
+/** CTE `ended` where every verb is `succeed`: the hot path. $1 ids, $2 tokens. */
+function succeededCte(queue: QueueDefinition): string {
+  const held = queue.parent
+    ? `e as materialized (
+        select e.* from unnest($1::uuid[], $2::bigint[]) as e(id, token) join ${queue.table} t on t.id = e.id
+         where t.state = 'running' and t.lease_token = e.token order by t.id for update of t)`
+    : `e as (select * from unnest($1::uuid[], $2::bigint[]) as e(id, token))`;
+  return `${held}, ended as (
+    update ${queue.table} t
+       set state = 'succeeded', finished_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null,
+           error_code = null, error_message = null, ${queue.erased.map((column) => `${column} = null,`).join(' ')} version = t.version + 1
+      from e
+     where t.id = e.id and t.state = 'running' and t.lease_token = e.token
+    returning t.id, ${parentColumn(queue)} as parent_id, t.state, 'succeed'::text as cause, e.token, t.claimed_at, t.error_code)`;
+}
+
+/** Milliseconds since an instant, as the events keep them: capped, since a row may have waited for longer than 32 bits can count (25 days). */
+export function msSince(instant: string): string {
+  return `least(extract(epoch from now() - ${instant}) * 1000, 2147483647)::int`;
 }
 
 export function parentColumn(queue: QueueDefinition): string {
@@ -108,21 +131,21 @@ export function parentEvents(queue: QueueDefinition): string {
       from parents where open_children = 0 and state <> 'cancelled'`;
 }
 
-/** CTE `claimed`. $7 worker id, $8 version, $9 lease in seconds, $10 limit, $11 low-water mark. */
-function claimedCte(queue: QueueDefinition): string {
+/** CTE `claimed`. Parameters from $first: worker id, version, lease in seconds, limit, low-water mark. */
+function claimedCte(queue: QueueDefinition, first: number): string {
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(kind = '${kind}' and schema_version <= ${version})`).join(' or ');
   return `claimed as (
     update ${queue.table} t
-       set state = 'running', lease_token = t.lease_token + 1, worker_id = $7, claimed_at = now(), heartbeat_at = now(),
-           lease_expires_at = now() + $9::double precision * interval '1 second',
+       set state = 'running', lease_token = t.lease_token + 1, worker_id = $${first}, claimed_at = now(), heartbeat_at = now(),
+           lease_expires_at = now() + $${first + 2}::double precision * interval '1 second',
            done = null, total = null, progressed_at = null, version = t.version + 1
      -- ANY over an ARRAY sub-select is evaluated once: "id IN (SELECT … LIMIT n FOR UPDATE SKIP LOCKED)" may be re-run per row and claims too many
      where t.id = any (array(
        select id from ${queue.table}
-        where state = 'queued' and run_after <= now() and run_after >= $11::timestamptz and (${known})
+        where state = 'queued' and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})
           and not exists (select 1 from queue_pauses where queue = '${queue.table}')
         order by run_after, id
-        limit $10
+        limit $${first + 3}
           for update skip locked))
     returning t.id, ${parentColumn(queue)} as parent_id, t.lease_token, t.kind, t.attempt, t.lost_leases, t.run_after, t.queued_at
               ${queue.claimColumns.map((column) => `, t.${column} as "row.${column}"`).join('')})`;
@@ -130,17 +153,23 @@ function claimedCte(queue: QueueDefinition): string {
 
 export const EVENT_COLUMNS = `queue, row_id, parent_id, from_state, to_state, cause, worker_id, worker_version, lease_token, waited_ms, ran_ms, error_code`;
 
-/** The whole statement for one queue: end `$1..$6`, claim up to `$10`. Text depends only on the declaration, so it may be a named statement. */
-export function pumpStatement(queue: QueueDefinition, registry = queues): string {
+/** Which ends a statement can write: any, or only successes (the hot path: a third less of Postgres's CPU a row). */
+export type Ends = 'any' | 'successes';
+
+/** The whole statement for one queue: end, and claim. Text depends only on the declaration and `ends`, so it may be a named statement. */
+export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = queues): string {
+  const first = ends === 'any' ? 7 : 3;
   const nulls = queue.claimColumns.map(() => ', null').join('');
-  return `with ${heldCte(queue)}, ${endedCte(queue)} ${parentCtes(queue, 'ended', registry)}, ${claimedCte(queue)},
+  return `with ${ends === 'any' ? `${endsCte(queue)}, ${endedCte(queue)}` : succeededCte(queue)}
+  ${parentCtes(queue, 'ended', registry)}, ${claimedCte(queue, first)},
   events as (
     insert into queue_events (${EVENT_COLUMNS})
-    select '${queue.table}', id, parent_id, from_state, state, cause, worker_id, $8, token, null, ran_ms, error_code from ended
+    select '${queue.table}', id, parent_id, 'running', state, cause, $${first}, $${first + 1}, token, null,
+           ${msSince('claimed_at')}, error_code from ended
     ${parentEvents(queue)}
     union all
-    select '${queue.table}', id, parent_id, 'queued', 'running', 'acquire', $7, $8, lease_token,
-           (extract(epoch from now() - greatest(run_after, queued_at)) * 1000)::int, null, null from claimed)
+    select '${queue.table}', id, parent_id, 'queued', 'running', 'acquire', $${first}, $${first + 1}, lease_token,
+           ${msSince('greatest(run_after, queued_at)')}, null, null from claimed)
   -- The order of these branches is the order of the locks: Postgres runs a CTE when its first reader asks. Ends and their parents may wait for a
   -- lock, claims never do; a claim made first would be held during such a wait, and a cancel of the same parent would deadlock with it.
   select 'ended' as tag, id, token::text as token, state as kind, null::int as attempt, null::int as lost_leases, null as low
@@ -151,10 +180,10 @@ export function pumpStatement(queue: QueueDefinition, registry = queues): string
   union all select 'low', null, null, null, null, null, least((select max(run_after) from claimed), now() - interval '2 seconds')::text ${nulls}`;
 }
 
-/** Parameters $1..$6 of the pump statement. */
-export function endingParameters(endings: readonly Ending[]): unknown[] {
-  return [
-    endings.map((e) => e.id), endings.map((e) => e.token), endings.map((e) => e.verb), endings.map((e) => e.code ?? null),
-    endings.map((e) => e.message ?? null), endings.map((e) => e.delayMs ?? 0),
-  ];
+/** The leading parameters of the pump statement. */
+export function endingParameters(endings: readonly Ending[], ends: Ends): unknown[] {
+  const sorted = [...endings].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const keys = [sorted.map((e) => e.id), sorted.map((e) => e.token)];
+  if (ends === 'successes') return keys;
+  return [...keys, sorted.map((e) => e.verb), sorted.map((e) => e.code ?? null), sorted.map((e) => e.message ?? null), sorted.map((e) => e.delayMs ?? 0)];
 }

@@ -4,7 +4,7 @@
  * holders have the same token).
  */
 import type { Lease } from './lease.js';
-import { endingParameters, pumpStatement, type Ending } from './ending.js';
+import { endingParameters, pumpStatement, type Ending, type Ends } from './ending.js';
 import { queues, type QueueDefinition } from './queues.js';
 
 /** Whatever can run one statement: a client, a pool, a reserved connection. A `name` makes it a prepared statement (direct connections only). */
@@ -31,7 +31,7 @@ export interface PumpRequest {
 export interface PumpResult {
   claimed: Lease[];
   /** Rows whose end took effect, with the state they went to ('retry' may have become 'failed'). */
-  ended: { id: string; state: string }[];
+  ended: { id: string; token: string; state: string }[];
   /** Endings that changed nothing: ask `settle.ts` whether they had already succeeded or the lease is lost. */
   missed: Ending[];
   /** Parents whose counters moved, with their state now. */
@@ -39,20 +39,21 @@ export interface PumpResult {
   lowWaterMark: string;
 }
 
-const statements = new WeakMap<QueueDefinition, string>();
+const statements = { any: new WeakMap<QueueDefinition, string>(), successes: new WeakMap<QueueDefinition, string>() };
 
-function statementFor(queue: QueueDefinition, registry: readonly QueueDefinition[]): string {
-  const known = statements.get(queue) ?? pumpStatement(queue, registry);
-  statements.set(queue, known);
+function statementFor(queue: QueueDefinition, ends: Ends, registry: readonly QueueDefinition[]): string {
+  const known = statements[ends].get(queue) ?? pumpStatement(queue, ends, registry);
+  statements[ends].set(queue, known);
   return known;
 }
 
 /** @throws whatever the connection throws; then nothing is known about the outcome, and the same endings may be sent again. */
 export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder, request: PumpRequest, registry = queues): Promise<PumpResult> {
+  const ends = request.endings.every((ending) => ending.verb === 'succeed') ? 'successes' : 'any';
   const { rows } = await db.query({
-    text: statementFor(queue, registry),
-    ...(request.prepared ? { name: `pump ${queue.table}` } : {}),
-    values: [...endingParameters(request.endings), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity'],
+    text: statementFor(queue, ends, registry),
+    ...(request.prepared ? { name: `pump ${queue.table} ${ends}` } : {}),
+    values: [...endingParameters(request.endings, ends), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity'],
   });
   return readResult(queue, request, rows);
 }
@@ -61,15 +62,15 @@ function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<s
   const result: PumpResult = { claimed: [], ended: [], missed: [], parents: [], lowWaterMark: '-infinity' };
   for (const row of rows) {
     if (row.tag === 'claimed') result.claimed.push(leaseOf(queue, row));
-    else if (row.tag === 'ended') result.ended.push({ id: row.id as string, state: row.kind as string });
+    else if (row.tag === 'ended') result.ended.push({ id: row.id as string, token: row.token as string, state: row.kind as string });
     else if (row.tag === 'parent') result.parents.push({ id: row.id as string, state: row.kind as string });
     else result.lowWaterMark = row.low as string;
   }
   if (result.claimed.length > request.claim)
     throw new Error(`expected at most ${request.claim} claimed rows of ${queue.table}, got ${result.claimed.length}`);
   if (result.ended.length < request.endings.length) {
-    const ended = new Set(result.ended.map((row) => row.id));
-    result.missed = request.endings.filter((ending) => !ended.has(ending.id));
+    const ended = new Set(result.ended.map((row) => `${row.id}/${row.token}`)); // a row may be here under an old token and under its own
+    result.missed = request.endings.filter((ending) => !ended.has(`${ending.id}/${ending.token}`));
   }
   return result;
 }

@@ -7,7 +7,7 @@
  *   claim, they are given back uncharged.
  * - Endings wait here, their leases still beating, until the database takes them or the lease is lost.
  */
-import { isConnectionError } from '../db/connection.js';
+import { isConnectionError, isRetryable } from '../db/connection.js';
 import type { Ending } from '../lease/ending.js';
 import { pump, type Holder, type PumpResult, type Queryable } from '../lease/pump.js';
 import type { Lease } from '../lease/lease.js';
@@ -129,17 +129,17 @@ export class PumpLoop {
     } catch (error) {
       this.options.log.warn({ event: 'pump_failed', queue: queue.table, err: error }, 'A round of the pump failed and will be tried again');
       state.maybeClaimable = true;
-      this.keepForLater(queue, state, endings, isConnectionError(error));
+      this.keepForLater(queue, state, endings, isConnectionError(error) || isRetryable(error));
       return false;
     }
   }
 
   /** An end that the database refuses for what it says is dropped (its lease runs out, the sweep takes the row); all others stay. */
-  private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], connectionLost: boolean): void {
+  private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], maySucceedLater: boolean): void {
     const open = endings.filter((ending) => !this.over.has(ending));
-    if (connectionLost || open.length !== 1) state.endings.unshift(...open);
+    if (maySucceedLater || open.length !== 1) state.endings.unshift(...open);
     else this.options.ended(queue, open);
-    state.oneByOne = !connectionLost && open.length > 1;
+    state.oneByOne = !maySucceedLater && open.length > 1;
   }
 
   private readonly over = new WeakSet<Ending>();
@@ -169,7 +169,7 @@ export class PumpLoop {
     this.options.changed(queue, result, endings);
     if (result.missed.length === 0) return;
     const verdicts = await classifyMissed(this.options.db, queue, this.options.holder, result.missed);
-    const lost = result.missed.filter((ending) => verdicts.get(ending.id) === 'lost');
+    const lost = result.missed.filter((ending) => verdicts.get(ending) === 'lost');
     if (lost.length > 0) this.options.log.warn({ event: 'late_writes', queue: queue.table, rows: lost.map((ending) => ending.id) }, 'Results came after their lease was lost and were thrown away');
   }
 

@@ -65,9 +65,7 @@ create table parse_jobs (
   finished_at timestamptz,
   version bigint not null default 1,
   constraint parse_jobs_running_is_held check (
-    (state = 'running') = (worker_id is not null and heartbeat_at is not null and lease_expires_at is not null)
-    and (state = 'running' or (worker_id is null and heartbeat_at is null and lease_expires_at is null))),
-  constraint parse_jobs_running_has_token check (state <> 'running' or lease_token > 0),
+    num_nonnulls(worker_id, heartbeat_at, lease_expires_at) = case when state = 'running' then 3 else 0 end and (state <> 'running' or lease_token > 0)),
   constraint parse_jobs_terminal_is_finished check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null)),
   constraint parse_jobs_awaiting_has_children check (state <> 'awaiting' or open_children > 0)
 ) with (fillfactor = 80);
@@ -143,9 +141,7 @@ create table parse_items (
   finished_at timestamptz,
   version bigint not null default 1,
   constraint parse_items_running_is_held check (
-    (state = 'running') = (worker_id is not null and heartbeat_at is not null and lease_expires_at is not null)
-    and (state = 'running' or (worker_id is null and heartbeat_at is null and lease_expires_at is null))),
-  constraint parse_items_running_has_token check (state <> 'running' or lease_token > 0),
+    num_nonnulls(worker_id, heartbeat_at, lease_expires_at) = case when state = 'running' then 3 else 0 end and (state <> 'running' or lease_token > 0)),
   constraint parse_items_terminal_is_finished check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null)),
   constraint parse_items_bytes_while_open check ((state in ('succeeded', 'failed', 'cancelled')) = (file_bytes is null))
 ) with (fillfactor = 80);
