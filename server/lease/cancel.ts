@@ -3,7 +3,7 @@
  * it by the kick that names the lost leases, else by its next beat; its later writes hit zero rows anyway, since the state is not running.
  * Lock order: children by id, then parents by id.
  */
-import { EVENT_COLUMNS, parentColumn, parentCtes, parentEvents } from './ending.js';
+import { EVENT_COLUMNS, msSince, parentColumn, parentCtes, parentEvents } from './ending.js';
 import type { Queryable } from './pump.js';
 import { queueByTable, queues, type QueueDefinition } from './queues.js';
 
@@ -54,7 +54,7 @@ async function cancelRows(tx: Queryable, queue: QueueDefinition, by: string, ids
                ${queue.erased.map((column) => `${column} = null,`).join(' ')} version = t.version + 1
           from target g where t.id = g.id
         returning t.id, ${parentColumn(queue)} as parent_id, g.state as was, t.state, t.lease_token, g.worker_id,
-                  case when g.state = 'running' then (extract(epoch from now() - g.claimed_at) * 1000)::int end as ran_ms)
+                  case when g.state = 'running' then ${msSince('g.claimed_at')} end as ran_ms)
       ${up ? parentCtes(queue, 'cancelled', registry) : ''},
       events as (
         insert into queue_events (${EVENT_COLUMNS})

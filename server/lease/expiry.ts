@@ -3,7 +3,7 @@
  * One statement a batch; it repeats every condition and passes over locked rows, so a row that finished, was cancelled, renewed or claimed
  * again between read and write is untouched. Correct if it runs twice, late, or in two versions at once.
  */
-import { EVENT_COLUMNS, parentColumn, parentCtes, parentEvents } from './ending.js';
+import { EVENT_COLUMNS, msSince, parentColumn, parentCtes, parentEvents } from './ending.js';
 import type { Queryable } from './pump.js';
 import { queues, type QueueDefinition } from './queues.js';
 
@@ -44,7 +44,7 @@ function expiryStatement(queue: QueueDefinition, registry: readonly QueueDefinit
         from stale s
        where t.id = s.id and t.state = 'running' and t.lease_expires_at < now()
       returning t.id, ${parentColumn(queue)} as parent_id, t.state, t.lease_token, s.worker_id, t.error_code,
-                (extract(epoch from now() - s.claimed_at) * 1000)::int as ran_ms)
+                ${msSince('s.claimed_at')} as ran_ms)
     ${parentCtes(queue, 'swept', registry)},
     events as (
       insert into queue_events (${EVENT_COLUMNS})

@@ -2,7 +2,7 @@
  * Giving leases back, nothing charged. `run_after` is kept, so the rows stand at the front again: the kick that follows must say `low`.
  * (A drain gives back through the pump, verb `drain`.)
  */
-import { EVENT_COLUMNS, parentColumn } from './ending.js';
+import { EVENT_COLUMNS, msSince, parentColumn } from './ending.js';
 import type { Holder, Queryable } from './pump.js';
 import type { QueueDefinition } from './queues.js';
 
@@ -20,7 +20,7 @@ export async function giveBackUnknown(db: Queryable, queue: QueueDefinition, hol
              update ${queue.table} t
                 set state = 'queued', queued_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null, version = t.version + 1
                from unknown u where t.id = u.id and t.state = 'running' and t.worker_id = $1
-             returning t.id, ${parentColumn(queue)} as parent_id, t.lease_token, (extract(epoch from now() - u.claimed_at) * 1000)::int as ran_ms),
+             returning t.id, ${parentColumn(queue)} as parent_id, t.lease_token, ${msSince('u.claimed_at')} as ran_ms),
            events as (
              insert into queue_events (${EVENT_COLUMNS})
              select '${queue.table}', id, parent_id, 'running', 'queued', 'answer_lost', $1, $3, lease_token, null, ran_ms, null from given)

@@ -1,5 +1,5 @@
 /**
- * Ends leases. Idempotent: an end that is sent again after a lost answer is recognised by "ended, my token" and counts as done.
+ * Ends leases. Idempotent: an end that is sent again after a lost answer is recognised by its event under the same token and counts as done.
  * Anything else that changed nothing is a lost lease: its result is thrown away and a `late_write` event is recorded.
  */
 import type pg from 'pg';
@@ -12,36 +12,42 @@ import { queues, type QueueDefinition } from './queues.js';
 
 export type Settled = 'settled' | 'already' | 'lost';
 
-/** Where the row may be if this end has already taken effect. A give-back that comes after the lease's own end has nothing left to do. */
-const STATE_AFTER: Record<Verb, readonly string[]> = {
-  succeed: ['succeeded'],
-  fail: ['failed'],
-  retry: ['queued', 'failed'],
-  outage: ['queued'],
-  drain: ['queued', 'succeeded', 'failed', 'cancelled'],
+/**
+ * By which of its causes an end is recognised as done. Not by the row's state: a sweep puts the row back to queued as a retry does, and after
+ * a retry someone else may hold it already. A give-back has nothing left to do once the lease has had another end of its own.
+ */
+const DONE_BY: Record<Verb, readonly string[]> = {
+  succeed: ['succeed'],
+  fail: ['fail'],
+  retry: ['retry', 'fail'],
+  outage: ['outage'],
+  drain: ['drain', 'succeed', 'fail', 'retry', 'outage', 'cancel', 'release', 'answer_lost'],
 };
 
-/** Ends several leases of one queue in one statement. @returns what became of each, by row id. Needs no transaction. */
+/** Ends several leases of one queue in one statement, one a row. @returns what became of each, by row id. Needs no transaction. */
 export async function settle(db: Queryable, queue: QueueDefinition, holder: Holder, endings: readonly Ending[], registry = queues): Promise<Map<string, Settled>> {
   const { missed } = await pump(db, queue, holder, { endings, claim: 0 }, registry);
   const late = await classifyMissed(db, queue, holder, missed);
-  return new Map(endings.map((ending) => [ending.id, late.get(ending.id) ?? 'settled']));
+  return new Map(endings.map((ending) => [ending.id, late.get(ending) ?? 'settled']));
 }
 
-/** Tells "already ended by me" from "lost" for endings that changed nothing, and records the lost ones as late writes. */
-export async function classifyMissed(db: Queryable, queue: QueueDefinition, holder: Holder, missed: readonly Ending[]): Promise<Map<string, Settled>> {
+/**
+ * Tells "already ended by me" from "lost" for endings that changed nothing, and records the lost ones as late writes. The log decides: the
+ * event of an end is written by the statement that made it, and under one token a row leaves running once.
+ */
+export async function classifyMissed(db: Queryable, queue: QueueDefinition, holder: Holder, missed: readonly Ending[]): Promise<Map<Ending, Settled>> {
   if (missed.length === 0) return new Map();
   const { rows } = await db.query({
-    text: `select id, state, lease_token::text as token from ${queue.table} where id = any ($1::uuid[])`,
-    values: [missed.map((ending) => ending.id)],
+    text: `select m.id, m.token::text as token, e.cause from unnest($1::uuid[], $2::bigint[]) as m(id, token)
+             join queue_events e on e.row_id = m.id and e.lease_token = m.token and e.queue = $3 and e.from_state = 'running' and e.to_state is not null`,
+    values: [missed.map((ending) => ending.id), missed.map((ending) => ending.token), queue.table],
   });
-  const now = new Map(rows.map((row) => [row.id, row]));
-  const verdicts = new Map(missed.map((ending): [string, Settled] => {
-    const row = now.get(ending.id);
-    const mine = row?.token === ending.token && STATE_AFTER[ending.verb].includes(row.state as string);
-    return [ending.id, mine ? 'already' : 'lost'];
+  const causes = new Map(rows.map((row) => [`${row.id}/${row.token}`, row.cause as string]));
+  const verdicts = new Map(missed.map((ending): [Ending, Settled] => {
+    const cause = causes.get(`${ending.id}/${ending.token}`);
+    return [ending, cause !== undefined && DONE_BY[ending.verb].includes(cause) ? 'already' : 'lost'];
   }));
-  await recordLateWrites(db, queue, holder, missed.filter((ending) => verdicts.get(ending.id) === 'lost'));
+  await recordLateWrites(db, queue, holder, missed.filter((ending) => verdicts.get(ending) === 'lost'));
   return verdicts;
 }
 
@@ -66,7 +72,7 @@ export interface ApplyAndSucceed {
  * @returns the pump's result, whose parents may have become claimable (kick them after the commit).
  */
 export async function succeedWithin(tx: pg.PoolClient, queue: QueueDefinition, holder: Holder, lease: Lease, outcome: ApplyAndSucceed, registry = queues): Promise<PumpResult> {
-  await fence(tx, lease);
+  await fence(tx, lease, registry);
   await outcome.apply?.(tx);
   await setColumns(tx, queue, lease, outcome.set ?? {});
   const result = await pump(tx, queue, holder, { endings: [{ id: lease.id, token: lease.token, verb: 'succeed' }], claim: 0 }, registry);

@@ -76,9 +76,9 @@ async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunCon
 }
 
 async function afterMissedSettle(held: Held, context: RunContext): Promise<RunEnd> {
-  const verdicts = await classifyMissed(context.pool, context.queue, context.holder, [{ ...keyOf(held), verb: 'succeed' }]);
-  const already = verdicts.get(held.lease.id) === 'already';
-  return already ? { kind: 'settled', result: { claimed: [], ended: [{ id: held.lease.id, state: 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
+  const ending: Ending = { ...keyOf(held), verb: 'succeed' };
+  const already = (await classifyMissed(context.pool, context.queue, context.holder, [ending])).get(ending) === 'already';
+  return already ? { kind: 'settled', result: { claimed: [], ended: [{ ...keyOf(held), state: 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
 }
 
 async function failed(held: Held, error: unknown, context: RunContext, log: Logger): Promise<RunEnd> {
