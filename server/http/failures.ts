@@ -32,8 +32,10 @@ function clientStatus(error: unknown): number | undefined {
   return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }
 
+/** Only who asks for HTML by name is sent a page; programs get the problem as JSON. */
 function wantsPage(req: Request): boolean {
-  return !req.originalUrl.startsWith('/api/') && !req.originalUrl.split('?', 1)[0]?.endsWith('.data') && req.accepts(['html', 'json']) === 'html';
+  const path = req.originalUrl.split('?', 1)[0] ?? '';
+  return !/^\/api(\/|$)|\.data$/.test(path) && (req.get('accept') ?? '').includes('text/html');
 }
 
 /** A page for the case that no page can be rendered. It asks again by itself when waiting may help. */
