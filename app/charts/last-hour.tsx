@@ -7,6 +7,9 @@ interface Point {
   [queue: string]: number | null;
 }
 
+/** A marker's label hangs to the side where there is room (milliseconds). */
+const HALF_HOUR_MS = 1_800_000;
+
 type Measure = 'ended' | 'waitP95';
 
 /** Two lines at most share a panel: the first in the accent of held work, the second dashed in ink. */
@@ -29,6 +32,7 @@ interface PanelProps {
 }
 
 function Panel({ series, measure, title, words }: PanelProps) {
+  const middle = series.asOf - HALF_HOUR_MS;
   return (
     <figure className="chart-panel">
       <figcaption><b>{title}</b><Legend series={series} /></figcaption>
@@ -40,7 +44,7 @@ function Panel({ series, measure, title, words }: PanelProps) {
           <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
           {series.redeploys.map((redeploy) => (
             <ReferenceLine key={`${redeploy.role}${redeploy.at}`} x={redeploy.at} stroke="var(--low)" strokeDasharray="3 3"
-              label={{ value: `${redeploy.role} ${redeploy.toVersion}`, position: 'insideTopLeft', fill: 'var(--low)', fontSize: 11 }} />
+              label={{ value: `${redeploy.role} ${redeploy.toVersion}`, position: redeploy.at > middle ? 'insideTopRight' : 'insideTopLeft', fill: 'var(--low)', fontSize: 11 }} />
           ))}
           {series.queues.map((queue, index) => (
             <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />

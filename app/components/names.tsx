@@ -1,5 +1,5 @@
 /** Names from outside are text and nothing else: isolated, so that a right-to-left one cannot reorder its neighbours, and cut with the whole on hover. */
-export function OutsideName({ name, width = '34ch' }: { name: string; width?: string }) {
+export function OutsideName({ name, width = '27ch' }: { name: string; width?: string }) {
   return <bdi className="clip inline-block align-bottom" style={{ maxWidth: width }} title={name}>{name}</bdi>;
 }
 
@@ -9,6 +9,6 @@ export function ShortId({ id }: { id: string }) {
 }
 
 /** Ids given by a product backend: any text, often long. */
-export function OutsideId({ id, width = '14ch' }: { id: string; width?: string }) {
+export function OutsideId({ id, width = '10ch' }: { id: string; width?: string }) {
   return <bdi className="mono clip inline-block align-bottom" style={{ maxWidth: width }} title={id}>{id}</bdi>;
 }

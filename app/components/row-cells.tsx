@@ -15,7 +15,7 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
   const { user_id: user, session_id: session } = row.columns;
   return (
     <>
-      <td><StateMark state={state} /></td>
+      <td className="mark"><StateMark state={state} /></td>
       <td className="first"><Link className="row-link" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link><Progress row={row} /></td>
       <td className={row.leaseExpiresAt === null ? 'hide-narrow' : undefined}><LeaseMeter row={row} /></td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
@@ -30,11 +30,11 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
 }
 
 /** What the row is about: its file, or how many of its files have ended. */
-export function Subject({ row }: { row: RowView }) {
+export function Subject({ row, title = false }: { row: RowView; title?: boolean }) {
   const { filename, total_children: total, open_children: open } = row.columns;
-  if (typeof filename === 'string') return <OutsideName name={filename} />;
+  if (typeof filename === 'string') return <OutsideName name={filename} width={title ? '100%' : undefined} />;
   if (typeof total !== 'number') return <ShortId id={row.id} />;
-  return <>{Number(total) - Number(open ?? 0)} of {counted(total, 'file')} <span className="dim"><ShortId id={row.id} /></span></>;
+  return <>{Number(total) - Number(open ?? 0)} of {counted(total, 'file')}{title ? null : <span className="dim"> <ShortId id={row.id} /></span>}</>;
 }
 
 function Progress({ row }: { row: RowView }) {

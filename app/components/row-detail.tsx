@@ -22,7 +22,7 @@ export function RowDetail({ page: loaded, slug }: { page: RowPage; slug: string 
     <>
       <p className="crumb"><Link className="link" to={queuePath(slug)}>{queue.title}</Link><span className="dim"> / {capitalised(queue.noun)}</span></p>
       <div className="row-head">
-        <h1 className="min-w-0"><Subject row={row} /></h1>
+        <h1 className="min-w-0"><Subject row={row} title /></h1>
         <span className="row-state"><StateMark state={shownState(row, now)} /></span>
       </div>
       <p className="row-id"><span className="mono soft">{row.id}</span><CopyButton text={row.id} label="Copy id" className="quiet" /><span className="dim">created <Age at={row.createdAt} suffix=" ago" />{row.finishedAt !== null ? <>, ended <Age at={row.finishedAt} suffix=" ago" /></> : null}</span></p>

@@ -9,10 +9,8 @@ import { eventWords } from '~/format/event-words';
 export function Timeline({ events, more }: { events: EventView[]; more: boolean }) {
   return (
     <Section title="Timeline" aside={more ? `newest ${events.length} shown, there are older ones` : counted(events.length, 'event')}>
-      <ol className="card timeline">
-        {events.length === 0 ? <li className="dim">Nothing is recorded: its events were removed by retention.</li> : null}
-        {events.map((event) => <TimelineItem key={event.id} event={event} />)}
-      </ol>
+      {events.length === 0 ? <p className="card dim px-[14px] py-3">Nothing is recorded: its events were removed by retention.</p>
+        : <ol className="card timeline">{events.map((event) => <TimelineItem key={event.id} event={event} />)}</ol>}
     </Section>
   );
 }

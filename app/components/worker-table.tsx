@@ -25,7 +25,7 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
   const look = workerLook(worker, now);
   return (
     <tr className={look.tone === 'stale' ? 'bad' : undefined} data-worker={worker.id} data-worker-state={look.word}>
-      <td><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>
+      <td className="mark"><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>
       <td className="first"><bdi className="mono clip inline-block max-w-[28ch] align-bottom" title={worker.id}>{worker.label}</bdi></td>
       <td><span className="mono font-semibold">{worker.version}</span></td>
       <td className="soft">{worker.role}</td>

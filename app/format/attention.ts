@@ -85,13 +85,12 @@ function sweeper(view: NowView, now: number): AttentionItem[] {
 }
 
 function breakers(view: NowView, now: number): AttentionItem[] {
-  return view.breakers.map((breaker) => ({
-    key: `breaker:${breaker.capability}`, tone: 'low', verdict: `“${breaker.capability}” rests after an outage`, subject: null,
-    what: `“${breaker.capability}” rests: a service outside is down`,
-    why: `${breaker.reason} · ${counted(breaker.failures, 'failure')} since ${age(now - breaker.openedAt)} ago`,
+  return view.queues.flatMap(({ slug, title, breaker }) => (breaker ? [{
+    key: `breaker:${slug}`, tone: 'low' as const, verdict: `${title} rests after an outage`, subject: null, what: `${title} rests: a service outside is down`,
+    why: `${breaker.reason} · ${counted(breaker.failures, 'failure')} in ${age(now - breaker.openedAt)}`,
     advice: 'Rows wait uncharged and are tried again by themselves. Check the service if this lasts.',
-    timer: { label: 'next try', at: breaker.retryAt }, href: null,
-  }));
+    timer: { label: 'next try', at: breaker.retryAt }, href: queuePath(slug, { states: ['queued'] }),
+  }] : []));
 }
 
 function paused(view: NowView, now: number): AttentionItem[] {

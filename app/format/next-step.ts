@@ -32,7 +32,7 @@ function plain(text: string): NextStep {
 function waiting({ row, pausedReason, capability, capableWorkers, breakerUntil }: Known, now: number): NextStep {
   if (pausedReason !== null) return plain(`The queue is paused (${pausedReason}). It is taken after someone resumes the queue.`);
   if (capableWorkers === 0) return plain(`No live worker advertises “${capability}”. It is taken as soon as one starts; nothing is lost meanwhile.`);
-  if (breakerUntil !== null && breakerUntil > now) return { text: `“${capability}” rests after an outage. It is tried again then, uncharged.`, at: breakerUntil, label: 'next try' };
+  if (breakerUntil !== null && breakerUntil > now) return { text: 'The queue rests because a service outside is down. It is tried again then, uncharged.', at: breakerUntil, label: 'next try' };
   if (row.runAfter > now) return { text: 'A worker takes it when its backoff has ended.', at: row.runAfter, label: 'retry' };
   return plain(`The next free slot takes it (${counted(capableWorkers, 'live worker')}).`);
 }

@@ -29,6 +29,8 @@ export interface QueueNow {
   /** Whether the queue ever had a row. */
   used: boolean;
   paused: { at: number; by: string; reason: string } | null;
+  /** It rests because a service outside failed. */
+  breaker: { openedAt: number; retryAt: number; failures: number; reason: string } | null;
 }
 
 /** A row that fails was enqueued at most this long before (milliseconds); older ones are missing from the hour's count. */
@@ -43,7 +45,7 @@ export async function readQueueNow(reader: Reader, queue: QueueDefinition, asOf:
   return { slug, table, title, noun, capability, ...open, ...edges, ...hour };
 }
 
-type Edges = Pick<QueueNow, 'failedLastHour' | 'oldestSince' | 'used' | 'paused'>;
+type Edges = Pick<QueueNow, 'failedLastHour' | 'oldestSince' | 'used' | 'paused' | 'breaker'>;
 
 async function readEdges(reader: Reader, queue: QueueDefinition, asOf: number): Promise<Edges> {
   const table = tableOf(queue);
@@ -53,7 +55,9 @@ async function readEdges(reader: Reader, queue: QueueDefinition, asOf: number): 
     (select ${ms('run_after')} from ${table} where state = 'queued' and run_after <= now() order by run_after, id limit 1) as "oldestSince",
     exists (select 1 from ${table}) as used,
     (select json_build_object('at', ${ms('paused_at')}, 'by', paused_by, 'reason', reason)
-       from queue_pauses where queue = ${queue.table}) as paused`.execute(reader);
+       from queue_pauses where queue = ${queue.table}) as paused,
+    (select json_build_object('openedAt', ${ms('opened_at')}, 'retryAt', ${ms('retry_at')}, 'failures', failures, 'reason', reason)
+       from breakers where queue = ${queue.table}) as breaker`.execute(reader);
   return rows[0]!;
 }
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { queues } from '../lease/queues.js';
 import type { NowLimits } from './now.js';
 import type { Reader } from './read.js';
-import { ms, uuidFloor } from './read.js';
+import { uuidFloor } from './read.js';
 import { selectRows, tableOf } from './row-select.js';
 import type { RowView } from './row-view.js';
 
@@ -11,7 +11,6 @@ export interface Trouble {
   staleRows: RowView[];
   /** Rows that failed in the last day because every worker that took them died. */
   poisonRows: RowView[];
-  breakers: { capability: string; openedAt: number; retryAt: number; failures: number; reason: string }[];
   /** Queued uploads whose bytes are erased within the hour, and how many seconds of the queue's own clock the first has left. */
   nearTtl: { count: number; firstId: string; secondsLeft: number } | null;
 }
@@ -22,15 +21,7 @@ const TTL_WARNING_SECONDS = 3_600;
 const DAY_MS = 86_400_000;
 
 export async function readTrouble(reader: Reader, asOf: number, limits: NowLimits): Promise<Trouble> {
-  const { rows: breakers } = await sql<Trouble['breakers'][number]>`
-    select queue as capability, ${ms('opened_at')} as "openedAt", ${ms('retry_at')} as "retryAt", failures, reason
-    from breakers order by opened_at`.execute(reader);
-  return {
-    staleRows: await readStale(reader),
-    poisonRows: await readPoison(reader, asOf),
-    breakers,
-    nearTtl: await readNearTtl(reader, limits),
-  };
+  return { staleRows: await readStale(reader), poisonRows: await readPoison(reader, asOf), nearTtl: await readNearTtl(reader, limits) };
 }
 
 async function readStale(reader: Reader): Promise<RowView[]> {
