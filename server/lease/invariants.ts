@@ -71,8 +71,13 @@ function queueInvariants(queue: QueueDefinition, settings: InvariantSettings, re
       expected: 'attempt never passes max_attempts.',
       sql: `select id, attempt, max_attempts from ${table} where attempt > max_attempts`,
     },
-    waitingInvariant(queue, settings),
+    waitingInvariant(queue, settings, registry),
   ];
+  if (queue.staged) invariants.push({
+    name: `${table}: open is staged`,
+    expected: 'A row that has not ended still has its staged bytes.',
+    sql: `select id, state from ${table} where not ${terminal} and ${queue.staged.bytesColumn} is null`,
+  });
   const childQueue = queue.children && queueByTable(queue.children.queue, registry);
   if (queue.children && childQueue) invariants.push({
     name: `${table}: open children`,
@@ -85,7 +90,8 @@ function queueInvariants(queue: QueueDefinition, settings: InvariantSettings, re
 }
 
 /** A worker polls, sweeps and claims: whatever is claimable for longer than all that together, while a slot is free, has been forgotten. */
-function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings): Invariant {
+function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings, registry: readonly QueueDefinition[]): Invariant {
+  const held = registry.map((one) => `select worker_id from ${one.table} where state = 'running'`).join(' union all '); // slots are shared between queues
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(q.kind = '${kind}' and q.schema_version <= ${version})`).join(' or ');
   return {
     name: `${queue.table}: nothing waits beside a free slot`,
@@ -98,7 +104,7 @@ function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings): 
              and exists (select 1 from workers w
                           where w.stopped_at is null and w.gone_at is null and w.draining_since is null and '${queue.capability}' = any (w.capabilities)
                             and w.started_at < now() - ($1::double precision + $2 + $3) * interval '1 second'
-                            and w.slots > (select count(*) from ${queue.table} h where h.state = 'running' and h.worker_id = w.id))`,
+                            and w.slots > (select count(*) from (${held}) h where h.worker_id = w.id))`,
     values: [settings.pollSeconds, settings.leaseSeconds, settings.sweepSeconds],
   };
 }
