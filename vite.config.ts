@@ -22,10 +22,14 @@ async function moveResults(root: string) {
   await rm(path.join(root, STAGING), { recursive: true, force: true });
 }
 
+/** Remix's own `.server` guard does not cover a top-level server/ folder: without this, server code reaches the browser in silence. */
+export function serverStaysOut() {
+  return denyImports({ client: { specifiers: [/^node:/], files: [/^server\//, /^tests\//] } });
+}
+
 export default defineConfig({
   plugins: [
-    // Remix's own `.server` guard does not cover a top-level server/ folder: without this, server code reaches the browser in silence.
-    denyImports({ client: { specifiers: [/^node:/], files: [/^server\//, /^tests\//] } }),
+    serverStaysOut(),
     remix({
       buildDirectory: STAGING,
       future: {
