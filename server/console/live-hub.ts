@@ -93,10 +93,17 @@ export function createLiveHub({ listener, views, log, pollSeconds, feedIntervalM
 
   function hear(message: RowsMessage): void {
     if (streams.size === 0) return;
-    for (const board of boards.values()) if (board.topic.kind === 'summary' || board.topic.kind === 'workers') board.ask();
+    for (const board of boards.values()) if (concerns(board, message)) board.ask();
     if ('w' in message) for (const table of tables.values()) table.beaten(message.w);
     else if ('ids' in message) tables.get(message.t)?.changed(message.ids);
-    else for (const board of tables.get(message.t)?.boards ?? []) board.ask();
+  }
+
+  /** Whether a topic's complete view must be read again; rows of its own table are read one by one (live-table.ts). */
+  function concerns(board: TopicBoard, message: RowsMessage): boolean {
+    if (board.topic.kind === 'summary' || board.topic.kind === 'workers') return true;
+    if ('w' in message) return board.showsBeside({ workerId: message.w });
+    if ('ids' in message) return message.ids.some((id) => board.showsBeside({ id }));
+    return board.topic.kind === 'row' || board.topic.queue.table === message.t;
   }
 
   async function poll(): Promise<void> {

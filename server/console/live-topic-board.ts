@@ -27,6 +27,8 @@ export interface TopicBoard {
   resnapshot(streams?: Iterable<LiveStream>): Promise<void>;
   /** Whether a change to this row may concern its streams. */
   wants(id: string): boolean;
+  /** Whether it shows this row of another table, or one that this worker holds. */
+  showsBeside(change: { id: string } | { workerId: string }): boolean;
   shownIds(): string[];
   heldBy(workerId: string): string[];
   /** Rows of its table were read again; `asked` are the ids that were asked for. */
@@ -40,6 +42,8 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
   const owed = new Set<LiveStream>();
   /** Row id → its holder, least recently seen first. */
   const shown = new Map<string, string | null>();
+  /** The same for rows of other tables, as of the last view. */
+  let beside = new Map<string, string | null>();
   /** On a full first page only newer rows can come in; null: any. */
   let floor: string | null = null;
   let lastContent = '';
@@ -71,6 +75,7 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
   function remember(view: TopicView): void {
     if (topic.kind === 'row') shown.set(topic.id, null);
     for (const row of view.rows) see(row);
+    beside = new Map(view.linked.map((row) => [row.id, row.worker?.id ?? null]));
     if (firstPage) floor = view.full ? (view.rows.at(-1)?.id ?? null) : null;
   }
 
@@ -87,7 +92,8 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
     const rows = read.rows.filter((row) => shown.has(row.id));
     const removed = asked.filter((id) => !found.has(id) && (shown.has(id) || inRange(id)));
     const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, read) : [[], []];
-    for (const row of rows) see(row);
+    // A browser may show at any time what has entered: from now on its changes travel too.
+    for (const row of read.rows) if (shown.has(row.id) || entered.includes(row.id)) see(row);
     for (const id of removed) if (topic.kind === 'queue') shown.delete(id);
     if (rows.length + removed.length + entered.length + left.length === 0) return;
     const { asOf, epoch } = read;
@@ -121,6 +127,7 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
       await pace.now();
     },
     wants: (id) => shown.has(id) || inRange(id),
+    showsBeside: (change) => ('id' in change ? beside.has(change.id) : [...beside.values()].includes(change.workerId)),
     shownIds: () => [...shown.keys()],
     heldBy: (workerId) => [...shown].filter(([, worker]) => worker === workerId).map(([id]) => id),
     changed,

@@ -4,17 +4,21 @@ import type { QueueDefinition } from '../lease/queues.js';
 import { readNow, type NowLimits } from './now.js';
 import { readQueuePage } from './queue-page.js';
 import { readOnly, readStamp } from './read.js';
-import { readRowPage } from './row-page.js';
+import { readRowPage, type RowPage } from './row-page.js';
 import { selectRows } from './row-select.js';
 import type { RowView, Stamp } from './row-view.js';
 import { readWorkers } from './workers.js';
 import type { LiveTopic } from './live-topics.js';
 
-/** A complete view of a topic. `rows` are those it lists, `full` whether more may follow them (queue topics). */
+/** A complete view of a topic. */
 export interface TopicView {
   stamp: Stamp;
   data: unknown;
+  /** Rows of the topic's own table that it shows. */
   rows: RowView[];
+  /** Rows of other tables that it shows beside them. */
+  linked: RowView[];
+  /** Whether more rows follow (queue topics). */
   full: boolean;
 }
 
@@ -25,22 +29,24 @@ export interface Views {
   rows(queue: QueueDefinition, ids: readonly string[]): Promise<Stamp & { rows: RowView[] }>;
 }
 
+const linkedRows = ({ links }: RowPage): RowView[] => [...(links.parent ? [links.parent.row] : []), ...(links.children?.rows ?? [])];
+
 export function createViews(kysely: Kysely<DB>, limits: NowLimits): Views {
   async function plain<T extends Stamp>(reading: Promise<T>): Promise<TopicView> {
     const data = await reading;
-    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: [], full: false };
+    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: [], linked: [], full: false };
   }
 
   async function queuePage(topic: LiveTopic & { kind: 'queue' }): Promise<TopicView> {
     const data = await readQueuePage(kysely, topic.queue, topic.filters);
-    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: data.rows, full: data.next !== null };
+    return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: data.rows, linked: [], full: data.next !== null };
   }
 
   /** A row that does not exist (any more) is a view too: data null. */
   async function rowPage(topic: LiveTopic & { kind: 'row' }): Promise<TopicView> {
     const data = await readRowPage(kysely, topic.queue, topic.id);
     const stamp = data ?? (await readOnly(kysely, readStamp));
-    return { stamp: { asOf: stamp.asOf, epoch: stamp.epoch }, data, rows: data ? [data.row] : [], full: false };
+    return { stamp: { asOf: stamp.asOf, epoch: stamp.epoch }, data, rows: data ? [data.row] : [], linked: data ? linkedRows(data) : [], full: false };
   }
 
   return {
