@@ -4,12 +4,15 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import { Dicer } from '@fastify/busboy';
 import { MAX_NAME_CHARS, fileNameOf } from './file-name.js';
+import { readBoundary, readPartHead, type PartHead } from './part-headers.js';
 import { Problem } from './problem.js';
 import { receiveFile, type ReceivedFile } from './receive-file.js';
 import type { Room } from './spool.js';
 
+/** The fields that carry files. */
+const FILE_FIELDS = new Set(['files', 'files[]']);
 /** Text fields and their lengths in bytes; more than the three we read are tolerated. */
 const MAX_FIELDS = 20;
 const MAX_FIELD_BYTES = 4096;
@@ -48,62 +51,49 @@ export async function readUploadForm(req: IncomingMessage, limits: UploadLimits,
 }
 
 function refusalByHeaders(req: IncomingMessage, limits: UploadLimits): Problem | undefined {
-  if (!/^multipart\/form-data\s*;.*boundary=/i.test(req.headers['content-type'] ?? '')) return malformed('the body is not multipart/form-data with a boundary');
+  if (!readBoundary(req.headers['content-type'])) return malformed('the body is not multipart/form-data with a boundary');
   return Number(req.headers['content-length'] ?? 0) > limits.maxUploadBytes + OVERHEAD_BYTES ? uploadTooLarge(limits.maxUploadBytes) : undefined;
 }
-
-type Form = InstanceType<typeof Busboy>;
 
 class Reading {
   readonly done: Promise<UploadForm>;
   private readonly fields = new Map<string, string>();
   private readonly files: Promise<ReceivedFile>[] = [];
-  private readonly streams = new Set<Readable>();
-  private readonly form: Form;
+  private readonly texts: Promise<void>[] = [];
+  private readonly open = new Set<Readable>();
+  private readonly parser: InstanceType<typeof Dicer>;
   private parts = 0;
+  private headless = 0;
   private fileBytes = 0;
   private bodyBytes = 0;
   private silence: NodeJS.Timeout | undefined;
   private fail!: (error: unknown) => void;
 
   constructor(private readonly req: IncomingMessage, private readonly limits: UploadLimits, private readonly room: Room) {
-    this.form = openForm(req, limits);
+    this.parser = openParser(req);
     this.done = new Promise<UploadForm>((resolve, reject) => {
       this.fail = reject;
-      this.form.on('finish', () => this.complete().then(resolve, reject));
+      this.parser.on('finish', () => this.complete().then(resolve, reject));
     });
     this.done.catch(() => this.stop());
     this.listen();
-    req.pipe(this.form);
+    req.pipe(this.parser);
   }
 
   /** When nothing of this request writes any more. */
   async settled(): Promise<void> {
     clearTimeout(this.silence);
-    await Promise.allSettled(this.files);
+    await Promise.allSettled([...this.files, ...this.texts]);
   }
 
   private listen(): void {
-    const { form, req } = this;
-    form.on('error', (error) => this.fail(error));
-    form.on('field', (name, value, _nameCut, valueCut) => this.guard(() => this.takeField(name, value, valueCut)));
-    form.on('file', (name, stream, filename) => this.guard(() => this.takeFile(name, stream, filename), stream));
-    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) form.on(limit, () => this.fail(tooManyParts(this.limits)));
+    const { parser, req } = this;
+    parser.on('error', (error: Error) => this.fail(error));
+    parser.on('part', (part) => this.takePart(part as Readable));
     req.on('data', (chunk: Buffer) => this.hear(chunk.length));
     req.once('error', (error) => this.fail(error));
     req.once('close', () => req.complete || this.fail(malformed('the connection closed before its end')));
     this.hear(0);
-  }
-
-  private guard(step: () => void, stream?: Readable): void {
-    // Errors of a part that ends early arrive after we gave up on it; unheard they would end the process.
-    stream?.on('error', () => undefined);
-    try {
-      step();
-    } catch (error) {
-      stream?.resume();
-      this.fail(error);
-    }
   }
 
   private hear(bytes: number): void {
@@ -114,22 +104,48 @@ class Reading {
     if (this.bodyBytes > this.limits.maxUploadBytes + OVERHEAD_BYTES) this.fail(uploadTooLarge(this.limits.maxUploadBytes));
   }
 
-  private takeField(name: string | undefined, value: string, cut: boolean): void {
+  private takePart(part: Readable): void {
     this.parts += 1;
-    if (!name) throw malformed('a part has no name');
-    if (cut) throw malformed(`the field ${name.slice(0, 50)} is longer than ${MAX_FIELD_BYTES} bytes`);
-    if (this.fields.has(name)) throw malformed(`the field ${name.slice(0, 50)} occurs twice`);
-    this.fields.set(name, value);
+    this.headless += 1;
+    this.open.add(part);
+    // Errors of a part that ends early arrive after we gave up on it; unheard they would end the process.
+    part.on('error', () => undefined);
+    part.once('close', () => this.open.delete(part));
+    part.once('header', (headers: Record<string, string[]>) => {
+      this.headless -= 1;
+      try {
+        this.takeBody(part, readPartHead(headers));
+      } catch (error) {
+        part.resume();
+        this.fail(error);
+      }
+    });
   }
 
-  private takeFile(field: string | undefined, stream: Readable, given: string | undefined): void {
-    this.parts += 1;
-    if (field !== 'files' && field !== 'files[]') throw malformed(`a file came in the field ${(field ?? '').slice(0, 50) || 'without a name'}; files belong in the field files`);
+  private takeBody(part: Readable, head: PartHead | null): void {
+    if (this.parts > this.limits.maxUploadFiles + MAX_FIELDS) throw tooManyParts(this.limits);
+    if (!head?.name) throw malformed('each part needs a Content-Disposition of form-data with a name');
+    const isFile = head.filename !== undefined || FILE_FIELDS.has(head.name) || head.contentType === 'application/pdf';
+    if (isFile) this.takeFile(part, head.name, head.filename);
+    else this.takeText(part, head.name);
+  }
+
+  private takeText(part: Readable, name: string): void {
+    if (this.fields.has(name)) throw malformed(`the field ${name.slice(0, 50)} occurs twice`);
+    if (this.fields.size >= MAX_FIELDS) throw tooManyParts(this.limits);
+    this.fields.set(name, '');
+    const read = readText(part, name).then((text) => void this.fields.set(name, text));
+    read.catch((error) => this.fail(error));
+    this.texts.push(read);
+  }
+
+  private takeFile(part: Readable, field: string, given: string | undefined): void {
+    if (!FILE_FIELDS.has(field)) throw malformed(`a file came in the field ${field.slice(0, 50)}; files belong in the field files`);
+    if (this.files.length >= this.limits.maxUploadFiles) throw tooManyParts(this.limits);
     const filename = fileNameOf(given);
     if (filename === null) throw malformed(`a file name is longer than ${MAX_NAME_CHARS} characters`);
-    this.streams.add(stream);
     const to = { folder: this.room.folder, maxFileBytes: this.limits.maxFileBytes, count: (bytes: number) => this.countFileBytes(bytes) };
-    const received = receiveFile(stream, filename, this.files.length, to).finally(() => this.streams.delete(stream));
+    const received = receiveFile(part, filename, this.files.length, to);
     received.catch((error) => this.fail(error));
     this.files.push(received);
   }
@@ -141,19 +157,35 @@ class Reading {
   }
 
   private async complete(): Promise<UploadForm> {
+    await Promise.all(this.texts);
     const files = await Promise.all(this.files);
-    // The parser passes over parts that it cannot name (no Content-Disposition, line breaks in a name); we do not.
-    const seen = (this.form as unknown as { _parser?: { _nparts?: number } })._parser?._nparts;
-    if (seen !== this.parts) throw malformed('a part could not be read; each needs a Content-Disposition with a name, and names have no line breaks');
+    if (this.headless > 0) throw malformed('the headers of a part have no end');
     if (files.length === 0) throw new Problem(400, 'invalid_upload', 'This upload contains no file. Send at least one PDF in the field files.');
     return { fields: this.fields, files };
   }
 
+  /** Stops parsing; the rest of the body is read and dropped, so that the client gets to read our answer. */
   private stop(): void {
-    this.req.unpipe(this.form);
-    for (const stream of this.streams) stream.destroy(new Error('The upload was given up.'));
+    this.req.unpipe(this.parser);
+    for (const part of this.open) part.destroy(new Error('The upload was given up.'));
     discardRest(this.req, this.limits);
   }
+}
+
+function openParser(req: IncomingMessage): InstanceType<typeof Dicer> {
+  const options = { boundary: readBoundary(req.headers['content-type']), maxHeaderPairs: 20, maxHeaderSize: 16 * 1024 };
+  return new Dicer(options);
+}
+
+async function readText(part: Readable, name: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of part as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_FIELD_BYTES) throw malformed(`the field ${name.slice(0, 50)} is longer than ${MAX_FIELD_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Reads and drops the rest of a refused body, so that the client gets to read our answer; a body without end is cut off. */
@@ -164,23 +196,6 @@ function discardRest(req: IncomingMessage, limits: UploadLimits): void {
     if (dropped > limits.maxUploadBytes + OVERHEAD_BYTES) req.destroy();
   });
   req.resume();
-}
-
-function openForm(req: IncomingMessage, limits: UploadLimits): Form {
-  return new Busboy({
-    headers: req.headers as BusboyHeaders,
-    preservePath: true,
-    isPartAFile: (field, type, filename) => filename !== undefined || field === 'files' || field === 'files[]' || type === 'application/pdf',
-    limits: {
-      files: limits.maxUploadFiles,
-      fields: MAX_FIELDS,
-      parts: limits.maxUploadFiles + MAX_FIELDS,
-      fieldSize: MAX_FIELD_BYTES,
-      fileSize: limits.maxFileBytes + 1,
-      headerPairs: 20,
-      headerSize: 16 * 1024,
-    },
-  });
 }
 
 function asUploadProblem(error: unknown): unknown {
