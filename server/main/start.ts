@@ -16,13 +16,12 @@ import { acquireFileLock } from '../file-lock.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Environment } from '../settings.js';
 import { boot } from './boot.js';
-import { consoleUrl, signinLink, startToken } from './first-access.js';
+import { consoleUrl, rememberConsole, signinLink, startToken } from './first-access.js';
 import { runMain } from './run-main.js';
 import { supervise, type Supervised } from './supervise.js';
 
 /** On top of the drain before a child counts as stuck (ms). */
 const DRAIN_SLACK_MS = 10_000;
-const WEB_CLOSE_MS = 15_000;
 const READY_MS = 60_000;
 /** Repeats of a signal within this time (ms) are the same press: the terminal and npm both deliver Ctrl-C. */
 const SAME_PRESS_MS = 1000;
@@ -130,7 +129,7 @@ function stopOnRequest(running: Running, up: Promise<void>): void {
 async function takeDown({ config, embedded, web, worker }: Running): Promise<void> {
   if (worker) say('\nStopping: the worker drains and gives its leases back …');
   await worker?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
-  await web?.stop(WEB_CLOSE_MS);
+  await web?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
   await embedded?.stop();
   say(embedded ? 'Stopped; the database too.' : 'Stopped.');
 }
@@ -145,6 +144,7 @@ async function endAtOnce({ embedded, web, worker }: Running): Promise<void> {
 async function printAccess(running: Running): Promise<void> {
   const { config, log, embedded } = running;
   const pool = createPool(config, { role: 'start', log });
+  rememberConsole(config);
   const [link, token] = [await signinLink(pool, config, 'admin'), await startToken(pool)];
   await pool.end();
   const answers = await webAnswers(running);
