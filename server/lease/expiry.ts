@@ -13,15 +13,15 @@ export const SWEEP_BATCH = 500;
 export interface Swept {
   requeued: string[];
   failed: string[];
-  /** Parents that became claimable. */
-  parentsQueued: string[];
+  /** Parents whose counters moved. */
+  parents: string[];
 }
 
 /** Sweeps up to SWEEP_BATCH rows. Call it inside the transaction that holds the sweep's advisory lock. */
 export async function sweepExpired(tx: Queryable, queue: QueueDefinition, maxLostLeases: number, registry = queues): Promise<Swept> {
   const { rows } = await tx.query({ text: expiryStatement(queue, registry), values: [SWEEP_BATCH, maxLostLeases] });
-  const ids = (tag: string, state: string) => rows.filter((row) => row.tag === tag && row.state === state).map((row) => row.id as string);
-  return { requeued: ids('row', 'queued'), failed: ids('row', 'failed'), parentsQueued: ids('parent', 'queued') };
+  const ids = (tag: string, state?: string) => rows.filter((row) => row.tag === tag && (!state || row.state === state)).map((row) => row.id as string);
+  return { requeued: ids('row', 'queued'), failed: ids('row', 'failed'), parents: ids('parent') };
 }
 
 function expiryStatement(queue: QueueDefinition, registry: readonly QueueDefinition[]): string {

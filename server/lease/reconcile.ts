@@ -7,7 +7,7 @@ import { EVENT_COLUMNS } from './ending.js';
 import type { Queryable } from './pump.js';
 import { queueByTable, queues, type QueueDefinition } from './queues.js';
 
-const BATCH = 200;
+export const RECONCILE_BATCH = 200;
 
 /** Inside the sweep's transaction. @returns the parents corrected, with the state they are in now. */
 export async function reconcileParents(tx: Queryable, queue: QueueDefinition, registry = queues): Promise<{ id: string; state: string }[]> {
@@ -18,7 +18,7 @@ export async function reconcileParents(tx: Queryable, queue: QueueDefinition, re
     text: `select p.id from ${queue.table} p
             where p.state = 'awaiting'
               and p.open_children <> (select count(*) from ${childQueue.table} c where c.${children.column} = p.id and c.finished_at is null)
-            order by p.id limit ${BATCH} for update of p skip locked`,
+            order by p.id limit ${RECONCILE_BATCH} for update of p skip locked`,
   });
   if (suspects.rows.length === 0) return [];
   const { rows } = await tx.query({ text: correction(queue, childQueue), values: [suspects.rows.map((row) => row.id)] });

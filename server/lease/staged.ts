@@ -7,7 +7,7 @@ import { SWEEP_BATCH } from './expiry.js';
 import type { Queryable } from './pump.js';
 import { queues, type QueueDefinition } from './queues.js';
 
-/** Advances the queue's clock by the time since its last tick, if the queue could have been worked on. At most one sweep interval counts, so that time when no sweep ran does not. */
+/** Advances the queue's clock by the time since its last tick, if the queue could have been worked on. At most two sweep intervals count, so that time when no sweep ran does not. */
 export async function tickStagedClock(tx: Queryable, queue: QueueDefinition, sweepSeconds: number): Promise<void> {
   await tx.query({
     text: `update queue_clocks c
@@ -23,10 +23,11 @@ export async function tickStagedClock(tx: Queryable, queue: QueueDefinition, swe
 }
 
 /** Fails up to SWEEP_BATCH queued rows whose bytes outlived the TTL (seconds on the queue's clock). Inside the sweep's transaction. */
-export async function expireStaged(tx: Queryable, queue: QueueDefinition, ttlSeconds: number, registry = queues): Promise<string[]> {
-  if (!queue.staged) return [];
+export async function expireStaged(tx: Queryable, queue: QueueDefinition, ttlSeconds: number, registry = queues): Promise<{ expired: string[]; parents: string[] }> {
+  if (!queue.staged) return { expired: [], parents: [] };
   const { rows } = await tx.query({ text: expireStatement(queue, queue.staged.clockColumn, registry), values: [SWEEP_BATCH, ttlSeconds] });
-  return rows.map((row) => row.id as string);
+  const ids = (tag: string) => rows.filter((row) => row.tag === tag).map((row) => row.id as string);
+  return { expired: ids('row'), parents: ids('parent') };
 }
 
 function expireStatement(queue: QueueDefinition, clockColumn: string, registry: readonly QueueDefinition[]): string {
@@ -46,5 +47,6 @@ function expireStatement(queue: QueueDefinition, clockColumn: string, registry: 
       insert into queue_events (${EVENT_COLUMNS})
       select '${queue.table}', id, parent_id, 'queued', state, 'expire', null, null, lease_token, null, null::int, error_code from expired
       ${parentEvents(queue)})
-    select id from expired`;
+    select 'row' as tag, id from expired
+    ${queue.parent ? `union all select 'parent', id from parents` : ''}`;
 }

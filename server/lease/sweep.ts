@@ -12,7 +12,7 @@ import { sweepExpired, SWEEP_BATCH } from './expiry.js';
 import { markSilentGone } from './processes.js';
 import { queues, type QueueDefinition } from './queues.js';
 import { endRedeploys } from './redeploys.js';
-import { reconcileParents } from './reconcile.js';
+import { RECONCILE_BATCH, reconcileParents } from './reconcile.js';
 import { rollUpMinutes } from './samples.js';
 import { expireStaged, tickStagedClock } from './staged.js';
 
@@ -45,11 +45,68 @@ export async function sweep(pool: pg.Pool, options: SweepOptions, registry = que
   const report: SweepReport = { ran: false, requeued: 0, failed: 0, expired: 0, reconciled: 0, goneProcesses: 0, changed: [] };
   const started = performance.now();
   for (const queue of registry) {
-    while (await sweepStep(pool, options, queue, report, registry));
-    if (!report.ran) return report;
+    for (const step of [takeBackExpired, expireBytes, repairParents]) {
+      let found: Found | undefined;
+      do {
+        found = await underLock(pool, (tx) => step(tx, options, queue, registry));
+        if (!found) return report;
+        add(report, found);
+      } while (found.more);
+    }
   }
   await underLock(pool, (tx) => housekeeping(tx, options, report, performance.now() - started));
   return report;
+}
+
+/** What one step has done, once it is committed (a step may run again after a deadlock). `more`: a full batch was found, another may wait. */
+interface Found {
+  requeued?: string[];
+  failed?: string[];
+  expired?: string[];
+  reconciled?: string[];
+  changed: { table: string; ids: string[] }[];
+  more: boolean;
+}
+
+/**
+ * A step is one transaction with one statement that locks: each takes children before parents by itself, and two of them in one transaction
+ * would hold the parents of the first while they wait for those of the second, which a settle takes in the opposite order.
+ */
+type Step = (tx: pg.PoolClient, options: SweepOptions, queue: QueueDefinition, registry: readonly QueueDefinition[]) => Promise<Found>;
+
+const takeBackExpired: Step = async (tx, options, queue, registry) => {
+  const { requeued, failed, parents } = await sweepExpired(tx, queue, options.maxLostLeases, registry);
+  if (requeued.length > 0) await kick(tx, options, { q: queue.table, low: true });
+  if (queue.parent && parents.length > 0) await kick(tx, options, { q: queue.parent.queue, low: true });
+  return { requeued, failed, changed: changes(queue, [...requeued, ...failed], parents), more: requeued.length + failed.length >= SWEEP_BATCH };
+};
+
+const expireBytes: Step = async (tx, options, queue, registry) => {
+  if (!queue.staged) return { changed: [], more: false };
+  await tickStagedClock(tx, queue, options.sweepSeconds);
+  const { expired, parents } = await expireStaged(tx, queue, options.stagedBytesTtlSeconds, registry);
+  if (queue.parent && parents.length > 0) await kick(tx, options, { q: queue.parent.queue, low: true });
+  return { expired, changed: changes(queue, expired, parents), more: expired.length >= SWEEP_BATCH };
+};
+
+const repairParents: Step = async (tx, options, queue, registry) => {
+  const repaired = await reconcileParents(tx, queue, registry);
+  if (repaired.some((row) => row.state === 'queued')) await kick(tx, options, { q: queue.table, low: true });
+  const reconciled = repaired.map((row) => row.id);
+  return { reconciled, changed: changes(queue, reconciled, []), more: reconciled.length >= RECONCILE_BATCH };
+};
+
+function changes(queue: QueueDefinition, ids: string[], parents: string[]): { table: string; ids: string[] }[] {
+  return [{ table: queue.table, ids }, ...(queue.parent ? [{ table: queue.parent.queue, ids: parents }] : [])].filter((change) => change.ids.length > 0);
+}
+
+function add(report: SweepReport, found: Found): void {
+  report.ran = true;
+  report.requeued += found.requeued?.length ?? 0;
+  report.failed += found.failed?.length ?? 0;
+  report.expired += found.expired?.length ?? 0;
+  report.reconciled += found.reconciled?.length ?? 0;
+  report.changed.push(...found.changed);
 }
 
 /** Runs `step` under the sweep's lock. @returns undefined when another process has it. */
@@ -58,27 +115,6 @@ async function underLock<T>(pool: pg.Pool, step: (tx: pg.PoolClient) => Promise<
     const { rows } = await tx.query('select pg_try_advisory_xact_lock($1::bigint) as locked', [SWEEP_LOCK]);
     return rows[0].locked ? step(tx) : undefined;
   });
-}
-
-/** @returns whether a full batch was found, so that another may wait. */
-async function sweepStep(pool: pg.Pool, options: SweepOptions, queue: QueueDefinition, report: SweepReport, registry: readonly QueueDefinition[]): Promise<boolean> {
-  const step = await underLock(pool, async (tx) => {
-    const swept = await sweepExpired(tx, queue, options.maxLostLeases, registry);
-    if (queue.staged) await tickStagedClock(tx, queue, options.sweepSeconds);
-    const expired = await expireStaged(tx, queue, options.stagedBytesTtlSeconds, registry);
-    const parents = await reconcileParents(tx, queue, registry);
-    if (swept.requeued.length > 0 || parents.some((row) => row.state === 'queued')) await kick(tx, options, { q: queue.table, low: true });
-    if (queue.parent && (swept.parentsQueued.length > 0 || expired.length > 0)) await kick(tx, options, { q: queue.parent.queue, low: true });
-    return { swept, expired, parents };
-  });
-  if (!step) return false;
-  report.ran = true;
-  report.requeued += step.swept.requeued.length;
-  report.failed += step.swept.failed.length;
-  report.expired += step.expired.length;
-  report.reconciled += step.parents.length;
-  report.changed.push({ table: queue.table, ids: [...step.swept.requeued, ...step.swept.failed, ...step.expired, ...step.parents.map((row) => row.id)] });
-  return step.swept.requeued.length + step.swept.failed.length >= SWEEP_BATCH || step.expired.length >= SWEEP_BATCH;
 }
 
 async function housekeeping(tx: pg.PoolClient, options: SweepOptions, report: SweepReport, tookMs: number): Promise<void> {

@@ -72,11 +72,11 @@ describe('staged bytes', () => {
   it('are measured from when they were staged, not from when the clock began', async () => {
     await database.pool.query('update queue_clocks set ran_seconds = 1000000');
     const { itemIds } = await newJob(database.pool);
-    expect(await expireStaged(database.pool, parseItems, 21_600)).toEqual([]);
+    expect(await expireStaged(database.pool, parseItems, 21_600)).toMatchObject({ expired: [] });
     await database.pool.query('update queue_clocks set ran_seconds = ran_seconds + 21600');
-    expect(await expireStaged(database.pool, parseItems, 21_600)).toEqual([]);
+    expect(await expireStaged(database.pool, parseItems, 21_600)).toMatchObject({ expired: [] });
     await database.pool.query('update queue_clocks set ran_seconds = ran_seconds + 1');
-    expect(await expireStaged(database.pool, parseItems, 21_600)).toEqual(itemIds);
+    expect(await expireStaged(database.pool, parseItems, 21_600)).toMatchObject({ expired: itemIds });
   });
 
   it('of a row that is being worked on stay', async () => {
