@@ -86,7 +86,7 @@ export async function expectSound(pool: pg.Pool): Promise<void> {
 
 /** Empties the leased tables, so that a test claims only what it made. */
 export async function clear(db: Pick<pg.Pool, 'query'>): Promise<void> {
-  await db.query('truncate parse_items, parse_jobs, queue_events');
+  await db.query('delete from parse_items; delete from parse_jobs; delete from queue_events'); // a truncate takes ten times as long
 }
 
 export interface OpenTransaction { query: pg.PoolClient['query']; commit(): Promise<void>; undo(): Promise<void> }
