@@ -43,7 +43,12 @@ describe('without a session', () => {
     expect((await get('/queues/parse-items?state=failed')).headers.get('location')).toBe('/signin?returnTo=%2Fqueues%2Fparse-items%3Fstate%3Dfailed');
   });
 
-  test.each(['/_root.data', '/queues/parse-items.data?_routes=root', '/__manifest?p=/workers&version=1', '/live?topics=summary', '/signin?_data=routes/workers', '/workers?_data=routes/workers'])('%s is answered 401', async (path) => {
+  test.each([['/queues/parse-items.data?_routes=root&state=failed', '/signin?returnTo=%2Fqueues%2Fparse-items%3Fstate%3Dfailed'], ['/_root.data', '/signin']])('the data request %s is answered 401 with the way to the sign-in page', async (path, way) => {
+    const response = await get(path);
+    expect([response.status, await response.text()]).toEqual([401, expect.stringContaining(JSON.stringify(way))]);
+  });
+
+  test.each(['/__manifest?p=/workers&version=1', '/live?topics=summary', '/signin?_data=routes/workers', '/workers?_data=routes/workers'])('%s is answered 401', async (path) => {
     const response = await get(path);
     expect([response.status, (await response.json() as { code: string }).code]).toEqual([401, 'signed_out']);
   });

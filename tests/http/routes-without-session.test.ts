@@ -1,5 +1,6 @@
 import type { ServerBuild } from '@remix-run/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { dataRedirect } from '../../server/http/data-redirect.js';
 import { clientFiles } from '../../server/http/files.js';
 import { loadBuild, pages } from '../../server/http/pages.js';
 import { createOperator, createSigninLink } from '../../server/operations/accounts.js';
@@ -100,4 +101,11 @@ test('assets never change and need no session; what is not there is a plain 404'
   expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
   expect((await fetch(`${web.url}/assets/none.js`)).status).toBe(404);
   expect((await fetch(`${web.url}/assets/..%2f..%2fapp%2findex.js`)).status).toBe(404);
+});
+
+test('our redirect of data requests is word for word what Remix itself would send', async () => {
+  const { cookie } = await signedIn(database);
+  const theirs = async (method: string) => (await fetch(`${web.url}/signout.data`, { method, headers: { cookie, origin: web.url } })).text();
+  expect((await theirs('GET')).trim()).toBe(dataRedirect('/', { action: false, reload: false }).trim());
+  expect((await theirs('POST')).trim()).toBe(dataRedirect('/signin', { action: true, reload: false, revalidate: true }).trim());
 });

@@ -93,7 +93,7 @@ test('it waits for a database that is not up yet, and ends with a named error wh
 
 test('when the parent that started it is gone, it ends by itself', async () => {
   const entry = path.resolve(import.meta.dirname, '../../build/server/main/web.js');
-  const child = fork(entry, { env: { PATH: process.env.PATH, ...environment({ APP_VERSION: 'test-4' }) }, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = fork(entry, { env: { PATH: process.env.PATH, ...environment({ APP_VERSION: 'test-4' }) } as NodeJS.ProcessEnv, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
   const [message] = await new Promise<[unknown]>((resolve) => child.once('message', (value) => resolve([value])));
   expect(message).toEqual({ listening: expect.any(Number) });
