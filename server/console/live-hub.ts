@@ -33,12 +33,14 @@ export interface LiveHubOptions {
   log: Logger;
   pollSeconds: number;
   feedIntervalMs?: number;
+  readLimitMs?: number;
 }
 
 const FEED_INTERVAL_MS = 2_000;
 
-export function createLiveHub({ listener, views, log, pollSeconds, feedIntervalMs = FEED_INTERVAL_MS }: LiveHubOptions): LiveHub {
-  const reads = createReads(log);
+export function createLiveHub(options: LiveHubOptions): LiveHub {
+  const { listener, views, log, pollSeconds, feedIntervalMs = FEED_INTERVAL_MS } = options;
+  const reads = createReads(log, options);
   const boards = new Map<string, TopicBoard>();
   const tables = new Map<string, LiveTable>();
   const streams = new Map<LiveStream, TopicBoard[]>();
