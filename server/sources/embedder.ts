@@ -18,7 +18,7 @@ export interface Embedder {
 }
 
 /** The service of EMBEDDINGS_BASE_URL, or the offline embedder when that is unset. */
-export function createEmbedder(config: Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>): Embedder {
+export function createEmbedder(config: Partial<Pick<Config, 'embeddingsBaseUrl' | 'embeddingsModel' | 'embeddingsApiKey'>>): Embedder {
   const { embeddingsBaseUrl: baseUrl, embeddingsModel: model, embeddingsApiKey: apiKey } = config;
   return baseUrl && model ? remoteEmbedder({ baseUrl, model, apiKey }) : offlineEmbedder();
 }

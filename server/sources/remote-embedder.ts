@@ -65,6 +65,8 @@ function faultOf(error: unknown): Error {
   if (status === undefined) return away(`The embedding service cannot be reached: ${messageOf(error)}`, error);
   if (status === 429 || status === 408 || status >= 500) return away(`The embedding service answered ${status}.`, error);
   if (status >= 400) return new PermanentError('embeddings_refused', `The embedding service refused the request with ${status}. Check EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL and EMBEDDINGS_API_KEY.`, { cause: error });
+  // A body that was never complete is an outage; a complete one that says something else is a lie.
+  if (APICallError.isInstance(error) && error.responseBody === undefined) return away('The embedding service broke off its answer.', error);
   return lie(`an answer (${status}) that does not follow the protocol`, error);
 }
 

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
+import { inTransaction } from '../../server/db/connection.js';
 import { LeaseLostError, PermanentError, TransientError } from '../../server/lease/errors.js';
 import { createParseItemHandler } from '../../server/parse/parse-item.js';
+import { readStagedBytes } from '../../server/parse/staged-bytes.js';
 import { endlessPdf, englishText, germanText, partlyBrokenPdf, scannedPdf, textPdf } from '../fixtures/pdfs.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { heldItem, limits, rowOf, runToEnd, settleWith, workOn } from './held.js';
@@ -74,7 +76,7 @@ test('another user with the same file gets a document of their own', async () =>
 test('a partly broken file succeeds and says that it is partial', async () => {
   const lease = await heldItem(db.pool, { user_id: 'partial', file_bytes: partlyBrokenPdf() });
   await runToEnd(handler, db.pool, lease);
-  expect(await rowOf(db.pool, lease)).toMatchObject({ state: 'succeeded', quality: 'partial', page_count: 3 });
+  expect(await rowOf(db.pool, lease)).toMatchObject({ state: 'succeeded', quality: 'partial', page_count: 3, failed_pages: [2] });
 });
 
 test('a scan is refused for good, with a sentence that says what to do', async () => {
@@ -100,6 +102,20 @@ test('a superseded token reads nothing and writes nothing', async () => {
   await expect(handler(lease, workOn(db.pool))).rejects.toBeInstanceOf(LeaseLostError);
   const { rows } = await db.pool.query("select 1 from documents where user_id = 'fenced'");
   expect(rows).toEqual([]);
+});
+
+test('each statement repeats the token by itself', async () => {
+  const file_bytes = await textPdf([englishText]);
+  const first = await heldItem(db.pool, { user_id: 'guards', file_bytes });
+  await runToEnd(handler, db.pool, first);
+  // Known content: no bytes are read, so the first look at the row alone must notice.
+  const lease = await heldItem(db.pool, { user_id: 'guards', file_bytes });
+  const outcome = await handler(lease, workOn(db.pool));
+  await db.pool.query('update parse_items set lease_token = 2 where id = $1', [lease.id]);
+  await expect(handler(lease, workOn(db.pool))).rejects.toBeInstanceOf(LeaseLostError);
+  await expect(readStagedBytes(db.pool, lease).next()).rejects.toBeInstanceOf(LeaseLostError);
+  await inTransaction(db.pool, (tx) => outcome.apply!(tx));
+  expect(await rowOf(db.pool, lease)).toMatchObject({ document_id: null, quality: null });
 });
 
 test('an abort ends the parser and throws its reason', async () => {
