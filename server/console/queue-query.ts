@@ -58,7 +58,7 @@ function shared(filters: QueueFilters, asOf: number): RawBuilder<unknown>[] {
   if (filters.user) conditions.push(sql`r.user_id = ${filters.user}`);
   if (filters.session) conditions.push(sql`r.session_id = ${filters.session}`);
   if (filters.error) conditions.push(sql`r.error_code = ${filters.error}`);
-  if (filters.worker) conditions.push(sql`r.worker_id in (select id from workers where id = ${filters.worker} or label = ${filters.worker})`);
+  if (filters.worker) conditions.push(sql`(r.worker_id = ${filters.worker} or r.worker_id in (select id from workers where label = ${filters.worker}))`);
   if (filters.version) conditions.push(sql`r.worker_id in (select id from workers where version = ${filters.version})`);
   return [...conditions, ...ages(filters, asOf)];
 }
