@@ -8,7 +8,8 @@ import type { Queryable } from '../lease/pump.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import { renew, type Renewal } from '../lease/renew.js';
 import type { Logger } from '../log.js';
-import type { Held, Holdings } from './holdings.js';
+import type { Held } from './held.js';
+import type { Holdings } from './holdings.js';
 import { createLoop, type Loop } from './loop.js';
 
 /** A row that is locked by its own settle or by a sweep is free again within moments. */

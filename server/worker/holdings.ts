@@ -4,21 +4,7 @@
  */
 import { LeaseLostError } from '../lease/errors.js';
 import type { Lease } from '../lease/lease.js';
-
-/** Why a handler was asked to stop although its lease is fine: the row is given back, uncharged. */
-export class DrainedError extends Error {}
-
-export interface Held {
-  lease: Lease;
-  controller: AbortController;
-  /** performance.now() after which the lease is not trusted. */
-  deadline: number;
-  progress?: { done: number; total: number };
-  /** Its own settling transaction is under way: a drain waits for it instead of giving the row back. */
-  settling: boolean;
-  /** Its end waits for the pump: the row may be over before the answer is back. */
-  ending: boolean;
-}
+import { Held } from './held.js';
 
 /** Trust ends this share of the lease before the database's expiry, at most MAX_MARGIN_MS: time for a write under way to arrive. */
 const MARGIN_SHARE = 0.1;
@@ -36,7 +22,7 @@ export class Holdings {
   add(lease: Lease, sentAt: number): Held {
     const before = this.held.get(keyOf(lease));
     if (before) this.lose(before, 'this process has claimed the row again'); // its own expired lease came back to it under a new token
-    const held: Held = { lease, controller: new AbortController(), deadline: sentAt + this.trustMs, settling: false, ending: false };
+    const held = new Held(lease, sentAt + this.trustMs);
     this.held.set(keyOf(lease), held);
     return held;
   }
@@ -56,11 +42,16 @@ export class Holdings {
   /** The lease is gone: its work stops and its result will be thrown away. */
   lose(held: Held, why: string): void {
     this.remove(held);
-    held.controller.abort(new LeaseLostError(held.lease.queue, held.lease.id, held.lease.token, why));
+    held.stop(new LeaseLostError(held.lease.queue, held.lease.id, held.lease.token, why));
   }
 
+  /** Any queue's: a hint names only ids. */
   byRowId(id: string): Held[] {
     return this.all().filter((held) => held.lease.id === id);
+  }
+
+  get(queue: string, id: string): Held | undefined {
+    return this.held.get(`${queue}/${id}`);
   }
 
   all(): Held[] {

@@ -77,9 +77,10 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
   let stopped: Promise<void> | undefined;
 
   async function stop(seconds: number): Promise<void> {
+    // The drain first: nothing is claimed from here on, even where the registry cannot be reached or a sweep takes its time.
+    const drained = worker.drain(seconds * 1000);
     await startShutdownDrain(beatConnection, identity.id, seconds).catch((error: unknown) => log.warn({ event: 'drain_not_recorded', err: error }, 'The drain could not be recorded'));
-    await sweeps.stop();
-    await worker.drain(seconds * 1000);
+    await Promise.all([drained, sweeps.stop()]);
     await markStopped(beatConnection, identity.id).catch((error: unknown) => log.warn({ event: 'stop_not_recorded', err: error }, 'The stop could not be recorded'));
     await Promise.all([listener.close(), pumpConnection.close(), beatConnection.close()]);
   }

@@ -3,8 +3,9 @@
  *
  * Crash and fault behaviour
  * - A statement whose answer is lost is sent again with the same endings: ends are idempotent (settle.ts).
- * - An acquire whose answer is lost may leave rows held by this process that it does not know of: on a new connection, before the next
- *   claim, they are given back uncharged.
+ * - An acquire whose answer is lost may leave rows held by this process that it does not know of: after any failed round, before the next
+ *   claim, they are given back uncharged; and again with each poll until the lost statement cannot be running any more, since a server that
+ *   did not see the connection break may still commit it.
  * - Endings wait here, their leases still beating, until the database takes them or the lease is lost.
  */
 import { isConnectionError, isRetryable } from '../db/connection.js';
@@ -18,6 +19,10 @@ import type { Logger } from '../log.js';
 
 /** After a failed round (ms), with jitter. */
 const RETRY_MS = 500;
+/** How long (ms) a statement may go on in the server after its connection was lost: above the limit that its session sets (process.ts). */
+const ZOMBIE_MS = 30_000;
+/** SQLSTATE classes of an end that can never be written: bad data (22), a broken constraint (23). Everything else may pass: locks, limits, resources. */
+const REFUSED_FOR_GOOD = /^2[23]/;
 /** One statement ends at most this many leases: bounds its size after an outage. */
 const MAX_ENDINGS = 500;
 
@@ -36,6 +41,8 @@ export interface PumpLoopOptions {
   ended(queue: QueueDefinition, endings: readonly Ending[]): void;
   /** Rows changed (after commit): hints, and kicks for what became claimable. */
   changed(queue: QueueDefinition, result: PumpResult, endings: readonly Ending[]): void;
+  /** Rows of an acquire that was never answered are back in the queue, below anyone's mark. */
+  givenBack(queue: QueueDefinition, ids: readonly string[]): void;
   log: Logger;
 }
 
@@ -48,6 +55,10 @@ interface QueueState {
   /** Send endings one by one: a batch was refused for what it contains, and the others must not suffer for it. */
   oneByOne: boolean;
   generation: number;
+  /** A round failed: rows may be held that nobody knows of. */
+  suspect: boolean;
+  /** performance.now() until which a lost statement may still commit. */
+  zombieUntil: number;
 }
 
 export class PumpLoop {
@@ -58,7 +69,7 @@ export class PumpLoop {
   private stopped = false;
 
   constructor(private readonly options: PumpLoopOptions) {
-    this.states = new Map(options.queues.map((queue) => [queue.table, { lowWaterMark: undefined, loweredMeanwhile: false, maybeClaimable: true, endings: [], oneByOne: false, generation: 0 }]));
+    this.states = new Map(options.queues.map((queue) => [queue.table, { lowWaterMark: undefined, loweredMeanwhile: false, maybeClaimable: true, endings: [], oneByOne: false, generation: 0, suspect: true, zombieUntil: 0 }]));
   }
 
   /** An end to be written with the next round. */
@@ -79,7 +90,10 @@ export class PumpLoop {
 
   /** The poll: looks at everything again, from the bottom. */
   pollAll(): void {
-    for (const queue of this.states.keys()) this.claimable(queue, true);
+    for (const [queue, state] of this.states) {
+      this.claimable(queue, true);
+      if (performance.now() < state.zombieUntil) state.suspect = true;
+    }
     this.wake();
   }
 
@@ -110,7 +124,13 @@ export class PumpLoop {
     while (this.again && !this.stopped) {
       this.again = false;
       await new Promise((resolve) => setImmediate(resolve));
-      for (const queue of this.options.queues) if (!(await this.tryOne(queue))) return this.retryLater();
+      let failed = false;
+      for (const queue of this.options.queues) {
+        const outcome = await this.tryOne(queue);
+        failed ||= outcome !== 'done';
+        if (outcome === 'disconnected') break; // the others have the same connection
+      }
+      if (failed) return this.retryLater();
     }
   }
 
@@ -119,34 +139,37 @@ export class PumpLoop {
     this.retryTimer = setTimeout(() => this.wake(), RETRY_MS * (0.5 + Math.random()));
   }
 
-  private async tryOne(queue: QueueDefinition): Promise<boolean> {
+  private async tryOne(queue: QueueDefinition): Promise<'done' | 'failed' | 'disconnected'> {
     const state = this.states.get(queue.table)!;
     const endings = state.endings.splice(0, state.oneByOne ? 1 : MAX_ENDINGS);
     try {
       await this.pumpOne(queue, state, endings);
       if (state.endings.length === 0) state.oneByOne = false;
-      return true;
+      return 'done';
     } catch (error) {
       this.options.log.warn({ event: 'pump_failed', queue: queue.table, err: error }, 'A round of the pump failed and will be tried again');
-      state.maybeClaimable = true;
-      this.keepForLater(queue, state, endings, isConnectionError(error) || isRetryable(error));
-      return false;
+      Object.assign(state, { maybeClaimable: true, suspect: true });
+      this.keepForLater(queue, state, endings, error);
+      if (!isConnectionError(error)) return 'failed';
+      for (const one of this.states.values()) one.zombieUntil = performance.now() + ZOMBIE_MS;
+      return 'disconnected';
     }
   }
 
-  /** An end that the database refuses for what it says is dropped (its lease runs out, the sweep takes the row); all others stay. */
-  private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], maySucceedLater: boolean): void {
+  /** Only an end that is refused for what it says is dropped (its lease runs out, the sweep takes the row), and it alone; all others are sent again. */
+  private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], error: unknown): void {
     const open = endings.filter((ending) => !this.over.has(ending));
-    if (maySucceedLater || open.length !== 1) state.endings.unshift(...open);
-    else this.options.ended(queue, open);
-    state.oneByOne = !maySucceedLater && open.length > 1;
+    const refused = REFUSED_FOR_GOOD.test(errorCode(error));
+    state.oneByOne = refused && open.length > 1;
+    if (refused && open.length === 1) this.options.ended(queue, open);
+    else state.endings.unshift(...open);
   }
 
   private readonly over = new WeakSet<Ending>();
 
   private async pumpOne(queue: QueueDefinition, state: QueueState, endings: Ending[]): Promise<void> {
     const { db, holder, registry } = this.options;
-    await this.afterReconnect(queue, state);
+    await this.giveBackUnknown(queue, state, endings);
     const claim = state.maybeClaimable ? Math.max(0, this.options.wanted(queue)) : 0;
     if (claim === 0 && endings.length === 0) return;
     const sentAt = performance.now();
@@ -173,15 +196,16 @@ export class PumpLoop {
     if (lost.length > 0) this.options.log.warn({ event: 'late_writes', queue: queue.table, rows: lost.map((ending) => ending.id) }, 'Results came after their lease was lost and were thrown away');
   }
 
-  private async afterReconnect(queue: QueueDefinition, state: QueueState): Promise<void> {
+  private async giveBackUnknown(queue: QueueDefinition, state: QueueState, endings: readonly Ending[]): Promise<void> {
     const { db, holder } = this.options;
-    const generation = db.generation();
-    if (generation === state.generation && generation > 0) return;
+    if (!state.suspect && db.generation() === state.generation) return;
+    // Ends that wait here count as known although their lease may not be trusted any more: the database decides about them.
+    const known = [...this.options.known(queue), ...[...endings, ...state.endings].map((ending) => ending.id)];
     // Opens the connection if need be, so that the generation read next is that of the connection this round uses.
-    const given = await giveBackUnknown(db, queue, holder, this.options.known(queue));
-    state.generation = db.generation();
-    state.lowWaterMark = undefined;
-    state.maybeClaimable = true;
-    if (given.length > 0) this.options.log.info({ event: 'given_back', queue: queue.table, rows: given }, 'Rows whose acquire was never answered were given back');
+    const given = await giveBackUnknown(db, queue, holder, known);
+    Object.assign(state, { generation: db.generation(), suspect: false, lowWaterMark: undefined, maybeClaimable: true });
+    if (given.length === 0) return;
+    this.options.log.info({ event: 'given_back', queue: queue.table, rows: given }, 'Rows whose acquire was never answered were given back');
+    this.options.givenBack(queue, given);
   }
 }

@@ -3,9 +3,9 @@
  * transaction of its own (when the handler has writes to make with it), or nothing, because the lease is lost and its result thrown away.
  */
 import type pg from 'pg';
-import { inTransaction, isConnectionError } from '../db/connection.js';
+import { inTransaction, isConnectionError, isRetryable } from '../db/connection.js';
 import { cleanText } from '../db/text.js';
-import { retryDelayMs } from '../lease/backoff.js';
+import { outageDelayMs, retryDelayMs } from '../lease/backoff.js';
 import type { Ending } from '../lease/ending.js';
 import { LeaseLostError, OutsideError, PermanentError, TransientError } from '../lease/errors.js';
 import type { Holder, PumpResult } from '../lease/pump.js';
@@ -13,8 +13,8 @@ import type { QueueDefinition } from '../lease/queues.js';
 import { classifyMissed, succeedWithin } from '../lease/settle.js';
 import type { Logger } from '../log.js';
 import type { Breaker } from './breaker.js';
-import type { Handler, Outcome } from '../lease/handler.js';
-import { DrainedError, type Held } from './holdings.js';
+import type { Handler, Outcome, Work } from '../lease/handler.js';
+import { DrainedError, type Held } from './held.js';
 
 /** Errors are shown on the row and read by people. */
 const MAX_MESSAGE_CHARS = 2_000;
@@ -35,20 +35,28 @@ export type RunEnd = { kind: 'ending'; ending: Ending } | { kind: 'settled'; res
 
 /** Never rejects. */
 export async function runLease(held: Held, context: RunContext): Promise<RunEnd> {
-  const log = context.log.child({ queue: held.lease.queue, row: held.lease.id, leaseToken: held.lease.token });
   try {
-    const outcome = await context.handler(held.lease, {
-      signal: held.controller.signal,
-      progress: (done, total) => { held.progress = { done, total }; },
-      log,
-      pool: context.pool,
-    });
+    const outcome = await context.handler(held.lease, workOn(held, context));
     if (isLost(held)) return { kind: 'lost' };
     await context.breaker.succeeded(context.queue.table);
     return await succeed(held, outcome, context);
   } catch (error) {
-    return failed(held, error, context, log);
+    return failed(held, error, context);
   }
+}
+
+/** What the handler may use; made when it asks, since the smallest handlers never do. */
+function workOn(held: Held, context: RunContext): Work {
+  return {
+    get signal() { return held.signal; },
+    get log() { return logOf(held, context); },
+    progress: (done, total) => { held.progress = { done: wholeNumber(done), total: wholeNumber(total) }; },
+    pool: context.pool,
+  };
+}
+
+function logOf(held: Held, context: RunContext): Logger {
+  return context.log.child({ queue: held.lease.queue, row: held.lease.id, leaseToken: held.lease.token });
 }
 
 async function succeed(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
@@ -69,7 +77,8 @@ async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunCon
       return { kind: 'settled', result };
     } catch (error) {
       if (error instanceof LeaseLostError) return afterMissedSettle(held, context);
-      if (!isConnectionError(error) || isLost(held) || performance.now() >= held.deadline) throw error;
+      if (!isConnectionError(error)) throw error;
+      if (isLost(held) || performance.now() >= held.deadline) return { kind: 'lost' };
       await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS));
     }
   }
@@ -81,21 +90,24 @@ async function afterMissedSettle(held: Held, context: RunContext): Promise<RunEn
   return already ? { kind: 'settled', result: { claimed: [], ended: [{ ...keyOf(held), state: 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
 }
 
-async function failed(held: Held, error: unknown, context: RunContext, log: Logger): Promise<RunEnd> {
-  const reason: unknown = held.controller.signal.reason;
+async function failed(held: Held, error: unknown, context: RunContext): Promise<RunEnd> {
+  const reason = held.stoppedBy;
   if (reason instanceof LeaseLostError || error instanceof LeaseLostError) return { kind: 'lost' };
   if (reason instanceof DrainedError) return { kind: 'ending', ending: { ...keyOf(held), verb: 'drain' } };
   const ending = await endingOf(held, error, context);
-  log.warn({ event: 'lease_failed', verb: ending.verb, code: ending.code, err: error }, ending.message);
+  logOf(held, context).warn({ event: 'lease_failed', verb: ending.verb, code: ending.code, err: error }, ending.message);
   return { kind: 'ending', ending };
 }
 
 async function endingOf(held: Held, error: unknown, context: RunContext): Promise<Ending> {
-  const message = cleanText(error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS);
+  const message = cleanText((error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS));
   if (error instanceof PermanentError) return { ...keyOf(held), verb: 'fail', code: error.code, message };
   if (error instanceof OutsideError) {
     const delayMs = await context.breaker.failed(context.queue.table, message, error.retryAfterMs);
     return { ...keyOf(held), verb: 'outage', code: error.code, message, delayMs };
+  }
+  if (isConnectionError(error) || isRetryable(error)) {
+    return { ...keyOf(held), verb: 'outage', code: 'internal', message: `The database was away while this was worked on: ${message}`, delayMs: outageDelayMs(0, undefined) };
   }
   const code = error instanceof TransientError ? error.code : 'internal';
   return { ...keyOf(held), verb: 'retry', code, message, delayMs: retryDelayMs(held.lease.attempt) };
@@ -105,6 +117,11 @@ function keyOf(held: Held): { id: string; token: string } {
   return { id: held.lease.id, token: held.lease.token };
 }
 
+/** Progress is written by the beat that renews every lease of the process: a number that Postgres refuses would lose them all. */
+function wholeNumber(value: number): number {
+  return Number.isFinite(value) ? Math.max(0, Math.min(2_147_483_647, Math.trunc(value))) : 0;
+}
+
 function isLost(held: Held): boolean {
-  return held.controller.signal.reason instanceof LeaseLostError;
+  return held.stoppedBy instanceof LeaseLostError;
 }

@@ -21,7 +21,8 @@ import type { Logger } from '../log.js';
 import { createBeatLoop } from './beat-loop.js';
 import { createBreaker, type Breaker } from './breaker.js';
 import type { Handlers } from '../lease/handler.js';
-import { DrainedError, Holdings, type Held } from './holdings.js';
+import { DrainedError, type Held } from './held.js';
+import { Holdings } from './holdings.js';
 import { laneOf, lanesOf, type Lane } from './lanes.js';
 import { createLoop, type Loop } from './loop.js';
 import { PumpLoop } from './pump-loop.js';
@@ -32,6 +33,8 @@ const KICK_JITTER_MS = 50;
 /** Share of the drain budget kept for giving back what did not finish, at most MAX_GIVE_BACK_MS. */
 const GIVE_BACK_SHARE = 0.3;
 const MAX_GIVE_BACK_MS = 3_000;
+/** One try at giving back is made even when there is no budget at all (DRAIN_SECONDS=0). */
+const MIN_GIVE_BACK_MS = 500;
 
 export interface WorkerParts {
   config: Config;
@@ -54,12 +57,14 @@ export class Worker {
   private readonly busy = new Map<Lane, number>();
   private readonly breaker: Breaker;
   private readonly pump: PumpLoop;
-  private readonly loops: Loop[];
+  private readonly polls: Loop;
+  private readonly deadlines: Loop;
   private readonly beats: Loop;
   private readonly timers = new Set<NodeJS.Timeout>();
   private kickTimer: NodeJS.Timeout | undefined;
   private drainedByOperator = false;
   private draining = false;
+  private givingBack = false;
 
   constructor(private readonly parts: WorkerParts) {
     const { config, log, registry } = parts;
@@ -70,26 +75,29 @@ export class Worker {
       db: parts.pumpConnection, queues: this.lanes.flatMap((lane) => lane.queues), registry, holder: parts.holder, log,
       wanted: (queue) => this.wanted(queue),
       known: (queue) => this.holdings.idsOf(queue.table),
-      claimed: (leases, sentAt) => leases.forEach((lease) => this.run(lease, sentAt)),
+      claimed: (leases, sentAt) => leases.forEach((lease) => this.take(lease, sentAt)),
       ended: (queue, endings) => endings.forEach((ending) => this.forget(queue, ending)),
       changed: (queue, result, endings) => this.announce(queue, result, endings),
+      givenBack: (queue, ids) => {
+        parts.hints.changed(queue.table, ids);
+        this.offer(queue.table, true);
+      },
     });
     this.beats = createBeatLoop({
       db: parts.beatConnection, holdings: this.holdings, processId: parts.holder.workerId, leaseSeconds: config.leaseSeconds,
       heartbeatSeconds: config.heartbeatSeconds, registry, log, register: parts.register,
       orders: (orders) => this.obey(orders), beaten: () => parts.hints.beat(parts.holder.workerId),
     });
-    this.loops = [
-      createLoop({ name: 'poll', everyMs: config.pollSeconds * 1000, jitter: 0.4, run: () => this.poll(), log }),
-      createLoop({ name: 'lease deadlines', everyMs: Math.min(1000, config.leaseSeconds * 50), jitter: 0, run: async () => this.dropOverdue(), log }),
-    ];
+    this.polls = createLoop({ name: 'poll', everyMs: config.pollSeconds * 1000, jitter: 0.4, run: () => this.poll(), log });
+    this.deadlines = createLoop({ name: 'lease deadlines', everyMs: Math.min(1000, config.leaseSeconds * 50), jitter: 0, run: async () => this.dropOverdue(), log });
   }
 
   start(): void {
     this.parts.listener.subscribe('kick', (message) => this.hear(message));
     this.parts.listener.onActive(() => this.pump.pollAll());
     this.beats.start();
-    for (const loop of this.loops) loop.start();
+    this.polls.start();
+    this.deadlines.start();
     this.pump.pollAll();
   }
 
@@ -100,20 +108,24 @@ export class Worker {
 
   /**
    * Gives up everything within `budgetMs` and stops. Resolves when the last end is written and the beats have stopped; what could not be
-   * given back in time is left to the sweep.
+   * given back in time is left to the sweep. Claims nothing from the moment it is called.
    */
   async drain(budgetMs: number): Promise<void> {
     const started = performance.now();
     this.draining = true;
     for (const timer of this.timers) clearTimeout(timer);
-    await Promise.all(this.loops.map((loop) => loop.stop()));
+    await this.polls.stop();
     const giveBackMs = Math.min(MAX_GIVE_BACK_MS, budgetMs * GIVE_BACK_SHARE);
     await this.untilIdle(started + budgetMs - giveBackMs);
+    this.givingBack = true;
     for (const held of this.holdings.all()) this.giveBack(held);
-    await this.pump.flush(Math.max(0, started + budgetMs - performance.now()))
+    const end = Math.max(started + budgetMs, performance.now() + MIN_GIVE_BACK_MS);
+    await this.pump.flush(end - performance.now())
       .catch((error: unknown) => this.parts.log.warn({ event: 'drain_incomplete', held: this.held, err: error }, 'Not everything could be given back'));
+    await this.untilIdle(end); // settling transactions of their own
     await this.pump.stop();
     await this.parts.hints.flush();
+    await this.deadlines.stop();
     await this.beats.stop();
   }
 
@@ -126,8 +138,15 @@ export class Worker {
     return trial ? 0 : Math.min(free, allowed);
   }
 
-  private run(lease: Lease, sentAt: number): void {
+  /** A claim that was under way when the orders came is handed straight back. */
+  private take(lease: Lease, sentAt: number): void {
     const held = this.holdings.add(lease, sentAt);
+    if (this.givingBack || this.drainedByOperator) this.giveBack(held);
+    else this.run(held);
+  }
+
+  private run(held: Held): void {
+    const { lease } = held;
     const queue = queueByTable(lease.queue, this.parts.registry)!;
     const lane = laneOf(this.lanes, lease.queue);
     this.busy.set(lane, (this.busy.get(lane) ?? 0) + 1);
@@ -152,9 +171,8 @@ export class Worker {
   }
 
   private forget(queue: QueueDefinition, ending: Ending): void {
-    for (const held of this.holdings.byRowId(ending.id)) {
-      if (held.lease.queue === queue.table && held.lease.token === ending.token) this.holdings.remove(held);
-    }
+    const held = this.holdings.get(queue.table, ending.id);
+    if (held?.lease.token === ending.token) this.holdings.remove(held);
   }
 
   /** After commit: what consoles should read again, and what other workers may take. */
@@ -202,9 +220,16 @@ export class Worker {
     }, Math.random() * KICK_JITTER_MS);
   }
 
-  /** A hint is not proof: the row may be ours again under a newer token. The database is asked at once by an early beat. */
+  /**
+   * A hint is not proof: the row may be ours again under a newer token. The database is asked by an early beat; a beat that was under way
+   * may have read before the commit that the hint speaks of, so whoever is still held after it is asked about once more.
+   */
   private taken(id: string): void {
-    if (this.holdings.byRowId(id).length > 0) void this.beats.runOnce().catch(() => {});
+    const held = this.holdings.byRowId(id);
+    if (held.length === 0) return;
+    void this.beats.runOnce()
+      .then(() => held.some((one) => this.holdings.has(one)) ? this.beats.runOnce() : undefined)
+      .catch(() => {}); // logged by the loop's next run
   }
 
   private obey(orders: ProcessOrders): void {
@@ -231,7 +256,7 @@ export class Worker {
   private giveBack(held: Held): void {
     if (held.settling || held.ending) return;
     held.ending = true;
-    held.controller.abort(new DrainedError('The worker is draining; the row was given back.'));
+    held.stop(new DrainedError('The worker is draining; the row was given back.'));
     this.pump.end(held.lease.queue, { id: held.lease.id, token: held.lease.token, verb: 'drain' });
   }
 
