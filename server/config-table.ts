@@ -40,7 +40,7 @@ export const settings = {
   embeddingsBaseUrl: url('EMBEDDINGS_BASE_URL', ['http', 'https'], { about: 'OpenAI-compatible; unset: the offline embedder' }),
   embeddingsModel: text('EMBEDDINGS_MODEL', undefined, { about: 'required with EMBEDDINGS_BASE_URL' }),
   embeddingsApiKey: text('EMBEDDINGS_API_KEY', undefined, { secret: true, about: 'sent as a bearer token' }),
-  metricsToken: text('METRICS_TOKEN', undefined, { secret: true, minLength: 16, about: 'bearer token of GET /metrics; unset: open to whoever reaches the port' }),
+  metricsToken: text('METRICS_TOKEN', undefined, { secret: true, minLength: 16, about: 'bearer token of GET /metrics; unset: for signed-in operators only' }),
   kickChannel: text('KICK_CHANNEL', 'leaseboard_kick', { pattern: /^[a-z_][a-z0-9_]{0,62}$/, expected: 'a lower-case identifier of up to 63 characters', about: 'the channel that wakes workers, for a shared database' }),
   logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', { about: 'one JSON line an event' }),
 };

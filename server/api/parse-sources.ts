@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { errorCode } from '../db/connection-errors.js';
+import { parseItems, parseJobs } from '../lease/queues.js';
 import { readIdempotencyKey, type IdempotentRequest } from './idempotency.js';
 import { Problem } from './problem.js';
 import type { ReceivedFile } from './receive-file.js';
@@ -46,10 +47,17 @@ async function stageFor(staging: Staging, upload: { owner: UploadOwner; files: R
   closed.throwIfAborted();
   try {
     const { status, response, replayed } = await stageUpload(staging, upload);
-    return { status, body: response as StagedUpload, replayed };
+    const body = response as StagedUpload;
+    if (!replayed) announce(staging, body);
+    return { status, body, replayed };
   } catch (error) {
     throw errorCode(error) === '55P03' ? userBusy(error) : error;
   }
+}
+
+function announce(staging: Staging, { jobId, items }: StagedUpload): void {
+  staging.changed(parseJobs.table, [jobId]);
+  staging.changed(parseItems.table, items.map((item) => item.itemId));
 }
 
 function largest(files: readonly ReceivedFile[]): number {

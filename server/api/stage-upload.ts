@@ -29,6 +29,8 @@ export interface Staging {
   caps: Caps;
   maxAttempts: number;
   kickChannel: string;
+  /** Told after the commit which rows are new (a hint to consoles). */
+  changed(table: string, ids: string[]): void;
 }
 
 export interface CompleteUpload {

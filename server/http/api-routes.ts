@@ -15,7 +15,7 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   const desk = openUploadDesk({
     spool,
     limits: { ...config, silenceMs },
-    staging: { pool, caps: config, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel },
+    staging: { pool, caps: config, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel, changed: (table, ids) => world.hints.changed(table, ids) },
   });
   const api = Router({ caseSensitive: true });
   api.use(withToken(world));

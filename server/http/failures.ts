@@ -19,7 +19,7 @@ export function failures(log: Logger): ErrorRequestHandler {
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isConnectionError(error)) {
-    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Nothing was changed by this request; try again in a few seconds.', { headers: { 'Retry-After': '5' } });
+    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.', { headers: { 'Retry-After': '5' } });
   }
   const status = clientStatus(error);
   if (status) return new Problem(status, 'invalid_request', 'The request could not be read. Check its path, headers and body, then send it again.');

@@ -13,16 +13,16 @@ const OPEN_PATHS = /^\/signin(\.data|\/[\w-]{1,200}(\.data)?)?\/?$/;
 /** Lets signed-in requests and the sign-in pages pass; sends documents to /signin and answers everything else 401. */
 export function gate(req: Request, res: Response, next: NextFunction): void {
   const url = addressOf(req);
-  if (!url) return sendProblem(res, new Problem(400, 'invalid_request', 'The request line has no usable path. Ask for a path such as /.'));
+  if (!url) return sendProblem(res, new Problem(400, 'invalid_request', 'The request has no usable Host header or path. Ask for a path such as / of the console\'s own address.'));
   if (res.locals.operator || (OPEN_PATHS.test(url.pathname) && !url.searchParams.has('_data'))) return next();
   if (wantsDocument(req, url)) return res.redirect(302, `/signin${returnTo(url)}`);
   if (url.pathname.endsWith('.data')) return sendDataRedirect(req, res, url);
   sendProblem(res, new Problem(401, 'signed_out', 'No session, or it has ended. Sign in at /signin and try again.'));
 }
 
-/** The path exactly as Remix will read it (same concatenation, same normalisation), or null. */
+/** The address exactly as Remix will read it (same concatenation, same normalisation), or null. */
 function addressOf(req: Request): URL | null {
-  const text = `http://local.invalid${req.originalUrl}`;
+  const text = `http://${req.get('host') ?? ''}${req.originalUrl}`;
   return req.originalUrl.startsWith('/') && URL.canParse(text) ? new URL(text) : null;
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createRequestHandler } from '@remix-run/express';
@@ -5,9 +6,11 @@ import type { AppLoadContext, ServerBuild } from '@remix-run/node';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LoadContext, World } from './load-context.js';
 
-/** The built Remix app. Throws when it was not built. */
+/** The built Remix app. Throws an instruction when it was not built. */
 export async function loadBuild(projectRoot: string): Promise<ServerBuild> {
-  return await import(pathToFileURL(path.join(projectRoot, 'build', 'app', 'index.js')).href) as ServerBuild;
+  const file = path.join(projectRoot, 'build', 'app', 'index.js');
+  if (!existsSync(file)) throw new Error(`The console is not built (${file} is missing). Start it with npm start or npm run web, which build what is missing.`);
+  return await import(pathToFileURL(file).href) as ServerBuild;
 }
 
 /** Hands a request that passed the door to Remix, with what the shell knows about it. Pages are never stored by caches in between. */
@@ -15,6 +18,7 @@ export function pages(world: World, build: ServerBuild | (() => Promise<ServerBu
   const handle = createRequestHandler({ build, getLoadContext: (_req, res) => loadContext(world, res) });
   return (req: Request, res: Response, next) => {
     res.set('Cache-Control', 'no-store');
+    delete req.headers['x-forwarded-host']; // Remix would take its port, whatever it is; PUBLIC_URL says what is true
     void handle(req, res, next);
   };
 }

@@ -48,6 +48,14 @@ describe('an accepted upload', () => {
     stop();
   });
 
+  test('tells the consoles which rows are new', async () => {
+    const heard: { t: string; ids: string[] }[] = [];
+    const stop = web.world.listener.subscribe('rows', (message) => void ('ids' in message && heard.push(message)));
+    const { body } = await upload(web.url, token);
+    await expect.poll(() => heard.flatMap((one) => one.ids).sort()).toEqual([body.jobId!, body.items![0]!.itemId].sort());
+    stop();
+  });
+
   test('links what this user had parsed before, and nothing of anybody else', async () => {
     const bytes = pdfBytes();
     const hash = createHash('sha256').update(bytes).digest();

@@ -73,6 +73,14 @@ describe('without a session', () => {
     expect(/^location: (.*)$/im.exec(answer)?.[1] ?? '/signin').toMatch(/^\/signin/);
   });
 
+  test.each(['[', 'a b', 'a/../b', ''])('a Host header that is no host (%j) is refused', async (host) => {
+    const socket = net.connect(web.port, '127.0.0.1');
+    socket.write(`GET /workers HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nConnection: close\r\n\r\n`);
+    let answer = '';
+    for await (const chunk of socket) answer += chunk;
+    expect(answer).toMatch(/^HTTP\/1\.1 (400|302) /);
+  });
+
   test.each(['lb_session=', 'lb_session=short', `lb_session=${'a'.repeat(43)}`, 'lb_session=%00', `lb_session="${'a'.repeat(43)}"`, 'other=x'])('the cookie %j is nobody', async (cookie) => {
     expect((await get('/', { cookie })).status).toBe(302);
   });
