@@ -95,6 +95,7 @@ async function initialise(cluster: Cluster, state: EmbeddedState, log: Logger): 
   const passwordFile = writePasswordFile(root, state.password, cluster.owner);
   const made = await runAs(cluster.owner, path.join(cluster.bin, 'initdb'), [
     '-D', draft, '-U', 'leaseboard', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8', '--locale=C', '--data-checksums',
+    ...cluster.settings.fsync === 'off' ? ['--no-sync'] : [],
   ]);
   fs.rmSync(passwordFile, { force: true });
   if (made.code !== 0) throw new Error(`Setting up the embedded database in ${root} failed (initdb, exit ${made.code}):\n${made.output.trim()}`);

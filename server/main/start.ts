@@ -37,11 +37,11 @@ await runMain(async () => {
   const running: Running = { config, log: createLogger({ level: env.LOG_LEVEL, name: 'start' }), stopping: false };
   const up = bringUp(running, env);
   stopOnRequest(running, up);
-  await up.catch(async (error: unknown) => {
+  await up.then(() => printAccess(running)).catch(async (error: unknown) => {
+    if (running.stopping) return;
     await takeDown(running);
     throw error;
   });
-  if (!running.stopping) await printAccess(running);
 });
 
 async function bringUp(running: Running, env: Environment): Promise<void> {
@@ -142,6 +142,7 @@ async function endAtOnce({ embedded, web, worker }: Running): Promise<void> {
 }
 
 async function printAccess(running: Running): Promise<void> {
+  if (running.stopping) return;
   const { config, log, embedded } = running;
   const pool = createPool(config, { role: 'start', log });
   rememberConsole(config);
