@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { insertParseItem, insertParseJob } from '../support/factories.js';
 import { apiToken, startWeb, type WebUnderTest } from '../http/web-under-test.js';
+import { until } from '../support/until.js';
 import { spooled } from './spooled.js';
 import { pdfBytes, upload } from './uploads.js';
 
@@ -66,4 +67,32 @@ test('fifty at once never stage more than the cap', async () => {
 test('many users at once wait for the pool, not for each other, and all are admitted', async () => {
   const answers = await Promise.all(Array.from({ length: 40 }, (_, k) => upload(web.url, token, of(`user ${k}`))));
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 202));
+});
+
+test('a connection lost in the middle is a 503, stages nothing, and the same upload works right after', async () => {
+  const blocker = await database.pool.connect();
+  await blocker.query('begin');
+  await blocker.query(`select pg_advisory_xact_lock(hashtextextended('unlucky', 1))`);
+  const answer = upload(web.url, token, of('unlucky'));
+  const waiting = `select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+  await until(async () => (await database.pool.query(waiting)).rowCount === 1);
+  await database.pool.query(`select pg_terminate_backend(pid) from (${waiting}) as waiting`);
+  expect([(await answer).status, (await answer).body.code]).toEqual([503, 'database_unreachable']);
+  await blocker.query('rollback');
+  blocker.release();
+  expect((await database.pool.query('select 1 from parse_jobs')).rowCount).toBe(0);
+  expect(await spooled(web.spoolFolder)).toEqual([]);
+  expect((await upload(web.url, token, of('unlucky'))).status).toBe(202);
+});
+
+test('a user whose lock is held elsewhere holds up nobody else, however many uploads of theirs wait', async () => {
+  const blocker = await database.pool.connect();
+  await blocker.query('begin');
+  await blocker.query(`select pg_advisory_xact_lock(hashtextextended('slow', 1))`);
+  const waiting = Array.from({ length: 20 }, () => upload(web.url, token, of('slow')));
+  await until(async () => (await database.pool.query(`select 1 from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`)).rowCount === 1);
+  expect((await upload(web.url, token, of('quick'))).status).toBe(202);
+  await blocker.query('commit');
+  blocker.release();
+  expect((await Promise.all(waiting)).filter((answer) => answer.status === 202)).toHaveLength(3);
 });

@@ -111,6 +111,33 @@ describe('file names are only text', () => {
   });
 });
 
+test('a body of unknown length is accepted within the limits, and cut off beyond them', async () => {
+  const chunked = (content: Buffer, port: number) => new Promise<number>((resolve, reject) => {
+    const outgoing = request({ port, path: '/api/parse-sources', method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary="XX"', 'transfer-encoding': 'chunked' } }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode ?? 0));
+    });
+    outgoing.on('error', reject);
+    outgoing.end(content);
+  });
+  expect(await chunked(body(owner, file('filename="a.pdf"', pdf)), web.port)).toBe(202);
+  const small = await startWeb(database, { config: { maxUploadBytes: 10_000, maxFileBytes: 10_000 } });
+  expect(await chunked(body(owner, field('userEmail', 'x'), file('filename="a.pdf"', pdfBytes(20_000))), small.port)).toBe(413);
+  await small.close();
+});
+
+test('a body that announces more than is allowed is refused before it comes', async () => {
+  const status = await new Promise<number>((resolve, reject) => {
+    const outgoing = request({ port: web.port, path: '/api/parse-sources', method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'multipart/form-data; boundary=XX', 'content-length': 10_000_000_000 } }, (response) => {
+      resolve(response.statusCode ?? 0);
+      outgoing.destroy();
+    });
+    outgoing.on('error', reject);
+    outgoing.write(owner);
+  });
+  expect(status).toBe(413);
+});
+
 describe('a client that does not finish', () => {
   /** Opens an upload that promises much and sends little. */
   function begin(bytes: string): net.Socket {
