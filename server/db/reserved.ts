@@ -24,6 +24,9 @@ export interface ReservedOptions {
   log: Logger;
 }
 
+/** A cut cable swallows the goodbye too (ms). */
+const GOODBYE_MS = 1_000;
+
 export function createReservedConnection(options: ReservedOptions): ReservedConnection {
   let client: pg.Client | undefined;
   let generation = 0;
@@ -66,8 +69,9 @@ export function createReservedConnection(options: ReservedOptions): ReservedConn
     async close() {
       closed = true;
       await tail;
-      await client?.end().catch(() => {});
+      const last = client;
       client = undefined;
+      if (last) await answered(last.end(), GOODBYE_MS).catch(() => destroy(last));
     },
   };
 }

@@ -27,3 +27,23 @@ export function laneOf(lanes: readonly Lane[], queue: string): Lane {
   if (!lane) throw new Error(`expected a lane for ${queue}, got none`);
   return lane;
 }
+
+/** Which slots are taken, a handler a slot: also by a handler that does not heed its abort, until it returns. */
+export class Slots {
+  private readonly busy = new Map<Lane, number>();
+
+  /** @param waiting ends of a queue that are not written yet: their rows are still held in the database. */
+  constructor(readonly lanes: readonly Lane[], private readonly waiting: (queue: string) => number) {}
+
+  free(queue: string): number {
+    const lane = laneOf(this.lanes, queue);
+    return lane.slots - (this.busy.get(lane) ?? 0) - lane.queues.reduce((sum, one) => sum + this.waiting(one.table), 0);
+  }
+
+  /** @returns what gives the slot back. */
+  take(queue: string): () => void {
+    const lane = laneOf(this.lanes, queue);
+    this.busy.set(lane, (this.busy.get(lane) ?? 0) + 1);
+    return () => void this.busy.set(lane, this.busy.get(lane)! - 1);
+  }
+}

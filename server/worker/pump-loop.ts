@@ -8,7 +8,7 @@
  *   did not see the connection break may still commit it.
  * - Endings wait here, their leases still beating, until the database takes them or the lease is lost.
  */
-import { isConnectionError, isRetryable } from '../db/connection.js';
+import { errorCode, isConnectionError } from '../db/connection.js';
 import type { Ending } from '../lease/ending.js';
 import { pump, type Holder, type PumpResult, type Queryable } from '../lease/pump.js';
 import type { Lease } from '../lease/lease.js';
@@ -76,6 +76,11 @@ export class PumpLoop {
   end(queue: string, ending: Ending): void {
     this.states.get(queue)!.endings.push(ending);
     this.wake();
+  }
+
+  /** Ends that wait for a later statement: their rows are still held. */
+  waiting(queue: string): number {
+    return this.states.get(queue)?.endings.length ?? 0;
   }
 
   /** Something may be claimable. `low`: also below the mark. Unknown names are ignored (hints come from outside). */

@@ -23,7 +23,7 @@ import { createBreaker, type Breaker } from './breaker.js';
 import type { Handlers } from '../lease/handler.js';
 import { DrainedError, type Held } from './held.js';
 import { Holdings } from './holdings.js';
-import { laneOf, lanesOf, type Lane } from './lanes.js';
+import { lanesOf, Slots } from './lanes.js';
 import { createLoop, type Loop } from './loop.js';
 import { PumpLoop } from './pump-loop.js';
 import { runLease, type RunEnd } from './run-lease.js';
@@ -53,8 +53,7 @@ export interface WorkerParts {
 
 export class Worker {
   private readonly holdings: Holdings;
-  private readonly lanes: readonly Lane[];
-  private readonly busy = new Map<Lane, number>();
+  private readonly slots: Slots;
   private readonly breaker: Breaker;
   private readonly pump: PumpLoop;
   private readonly polls: Loop;
@@ -69,10 +68,10 @@ export class Worker {
   constructor(private readonly parts: WorkerParts) {
     const { config, log, registry } = parts;
     this.holdings = new Holdings(config.leaseSeconds);
-    this.lanes = lanesOf(config, parts.queues);
+    this.slots = new Slots(lanesOf(config, parts.queues), (queue) => this.pump.waiting(queue));
     this.breaker = createBreaker(parts.pool, log);
     this.pump = new PumpLoop({
-      db: parts.pumpConnection, queues: this.lanes.flatMap((lane) => lane.queues), registry, holder: parts.holder, log,
+      db: parts.pumpConnection, queues: this.slots.lanes.flatMap((lane) => lane.queues), registry, holder: parts.holder, log,
       wanted: (queue) => this.wanted(queue),
       known: (queue) => this.holdings.idsOf(queue.table),
       claimed: (leases, sentAt) => leases.forEach((lease) => this.take(lease, sentAt)),
@@ -131,11 +130,9 @@ export class Worker {
 
   private wanted(queue: QueueDefinition): number {
     if (this.draining || this.drainedByOperator) return 0;
-    const lane = laneOf(this.lanes, queue.table);
-    const free = lane.slots - (this.busy.get(lane) ?? 0);
     const allowed = this.breaker.allowance(queue.table);
-    const trial = allowed === 1 && this.holdings.idsOf(queue.table).length > 0;
-    return trial ? 0 : Math.min(free, allowed);
+    if (allowed === 1 && this.holdings.idsOf(queue.table).length > 0) return 0; // on trial
+    return Math.min(this.slots.free(queue.table), allowed);
   }
 
   /** A claim that was under way when the orders came is handed straight back. */
@@ -146,14 +143,12 @@ export class Worker {
   }
 
   private run(held: Held): void {
-    const { lease } = held;
-    const queue = queueByTable(lease.queue, this.parts.registry)!;
-    const lane = laneOf(this.lanes, lease.queue);
-    this.busy.set(lane, (this.busy.get(lane) ?? 0) + 1);
+    const queue = queueByTable(held.lease.queue, this.parts.registry)!;
+    const freeSlot = this.slots.take(queue.table);
     const { holder, pool, log, registry } = this.parts;
-    void runLease(held, { queue, handler: this.parts.handlers[lease.queue]!, holder, pool, breaker: this.breaker, log, registry })
+    void runLease(held, { queue, handler: this.parts.handlers[queue.table]!, holder, pool, breaker: this.breaker, log, registry })
       .then((end) => {
-        this.busy.set(lane, this.busy.get(lane)! - 1);
+        freeSlot();
         this.conclude(held, queue, end);
       });
   }
