@@ -6,6 +6,7 @@ const capabilities = ['parse', 'citations', 'publish'] as const;
 export const settings = {
   databaseUrl: url('DATABASE_URL', ['postgres', 'postgresql'], { secret: true, about: 'unset: an embedded Postgres under .leaseboard/' }),
   databaseDirectUrl: url('DATABASE_DIRECT_URL', ['postgres', 'postgresql'], { secret: true, about: 'LISTEN, advisory locks, migrations: never through a transaction pooler; default DATABASE_URL' }),
+  dataDir: text('DATA_DIR', '.leaseboard', { about: 'where the embedded database and generated secrets are kept; relative to the project' }),
   databasePoolMax: number('DATABASE_POOL_MAX', 10, { min: 2, max: 500, about: 'connections of one process' }),
   host: text('HOST', '127.0.0.1', { about: 'address the console listens on' }),
   port: number('PORT', 3000, { min: 0, max: 65_535, about: 'port the console listens on' }),

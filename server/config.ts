@@ -17,7 +17,6 @@ export type Config = SettingValues<typeof settings> & {
   /** The label of this process; the host's name where WORKER_ID is unset. */
   workerId: string;
   projectRoot: string;
-  dataDir: string;
 };
 
 /** All faults of the environment at once; `faults` has one line each: name, what was expected, what was found. */
@@ -54,7 +53,7 @@ export function loadConfig(env: Environment, needs: { sessionSecret?: boolean } 
     workerId: values.workerId ?? os.hostname(),
     rowsChannel: 'leaseboard_rows',
     projectRoot,
-    dataDir: path.resolve(projectRoot, '.leaseboard'),
+    dataDir: path.resolve(projectRoot, values.dataDir),
   };
 }
 

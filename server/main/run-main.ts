@@ -41,6 +41,7 @@ export function stopOnSignal(options: { log: Logger; budgetMs: number; stop: (re
   process.on('SIGTERM', () => request('SIGTERM'));
   process.on('SIGINT', () => request('SIGINT'));
   process.on('disconnect', () => request('disconnect'));
+  if (process.connected === false) request('disconnect');   // it went while we were booting
 }
 
 async function stopWithin(reason: string, { log, budgetMs, stop }: { log: Logger; budgetMs: number; stop: (reason: string) => Promise<void> }): Promise<void> {
