@@ -3,6 +3,7 @@
  * client's ETag; only then a second one fetches the state. The ETag sums the versions, which every write to a row bumps.
  */
 import type pg from 'pg';
+import { limited } from '../db/limited.js';
 import { itemError } from './item-errors.js';
 import { Problem } from './problem.js';
 
@@ -30,7 +31,7 @@ export interface ParseJobView {
 /** The job's ETag. Throws 404 for an unknown or malformed id. */
 export async function readParseJobTag(pool: pg.Pool, jobId: string): Promise<string> {
   requireId(jobId);
-  const { rows } = await pool.query<{ versions: string }>(`select ${VERSIONS} as versions from parse_jobs j where j.id = $1`, [jobId]);
+  const { rows } = await pool.query<{ versions: string }>(limited(`select ${VERSIONS} as versions from parse_jobs j where j.id = $1`, [jobId]));
   if (!rows[0]) throw notFound();
   return `"${rows[0].versions}"`;
 }
@@ -38,14 +39,14 @@ export async function readParseJobTag(pool: pg.Pool, jobId: string): Promise<str
 /** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404 likewise. */
 export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag: string; job: ParseJobView }> {
   requireId(jobId);
-  const { rows } = await pool.query<{ id: string; state: string; versions: string; items: ItemRow[] | null }>(
+  const { rows } = await pool.query<{ id: string; state: string; versions: string; items: ItemRow[] | null }>(limited(
     `select j.id, j.state, ${VERSIONS} as versions,
             (select json_agg(json_build_object('id', i.id, 'filename', i.filename, 'state', i.state, 'page_count', i.page_count, 'chunk_count', i.chunk_count,
                              'quality', i.quality, 'failed_pages', i.failed_pages, 'document_id', i.document_id, 'error_code', i.error_code) order by i.id)
                from parse_items i where i.job_id = j.id) as items
        from parse_jobs j where j.id = $1`,
     [jobId],
-  );
+  ));
   const row = rows[0];
   if (!row) throw notFound();
   return { tag: `"${row.versions}"`, job: { jobId: row.id, state: row.state, items: (row.items ?? []).map(itemView) } };

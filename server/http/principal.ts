@@ -4,6 +4,7 @@
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type pg from 'pg';
+import { limited } from '../db/limited.js';
 import { secretHash } from '../operations/secret.js';
 import { sessionFromCookies } from '../operations/session-cookie.js';
 import { SESSION_IDLE_HOURS } from '../operations/sign-in.js';
@@ -37,19 +38,19 @@ export async function findOperatorBySessionId(pool: pg.Pool, sessionId: string):
 }
 
 async function readOperator(pool: pg.Pool, hash: Buffer): Promise<{ id: string; name: string; role: Role; unseen: boolean } | null> {
-  const { rows } = await pool.query<{ id: string; name: string; role: Role; unseen: boolean }>(
+  const { rows } = await pool.query<{ id: string; name: string; role: Role; unseen: boolean }>(limited(
     `select o.id, o.name, o.role, s.last_seen_at < now() - interval '1 minute' as unseen
        from operator_sessions s join operators o on o.id = s.operator_id
       where s.token_sha256 = $1 and s.revoked_at is null and o.disabled_at is null
         and s.expires_at > now() and s.last_seen_at > now() - make_interval(hours => $2)`,
     [hash, SESSION_IDLE_HOURS],
-  );
+  ));
   return rows[0] ?? null;
 }
 
 /** At most once a minute and session; a failure (a read-only server, say) costs nothing but an earlier idle end. */
 async function noteSeen(pool: pg.Pool, hash: Buffer): Promise<void> {
   await pool
-    .query(`update operator_sessions set last_seen_at = now() where token_sha256 = $1 and last_seen_at < now() - interval '1 minute'`, [hash])
+    .query(limited(`update operator_sessions set last_seen_at = now() where token_sha256 = $1 and last_seen_at < now() - interval '1 minute'`, [hash]))
     .catch(() => undefined);
 }

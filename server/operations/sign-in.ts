@@ -3,6 +3,7 @@
  * who press the button at once get one session. Crash between the two writes: both are one statement, so never half of it.
  */
 import type pg from 'pg';
+import { limited } from '../db/limited.js';
 import { cleanText } from '../db/text.js';
 import { newSecret, secretHash } from './secret.js';
 
@@ -30,13 +31,13 @@ export const linkRefusals: Readonly<Record<LinkRefusal, string>> = {
 
 /** Looks at a link without using it, for the page with the button. Expiry on the database clock; `expiresAt` in ms since epoch. */
 export async function readSigninLink(pool: pg.Pool, token: string): Promise<SigninLinkState> {
-  const { rows } = await pool.query<LinkRow>(
+  const { rows } = await pool.query<LinkRow>(limited(
     `select o.name, extract(epoch from l.expires_at)::float8 * 1000 as expires_at,
             l.used_at is not null as used, l.expires_at <= now() as expired, o.disabled_at is not null as disabled
        from signin_links l join operators o on o.id = l.operator_id
       where l.token_sha256 = $1`,
     [secretHash(token)],
-  );
+  ));
   const link = rows[0];
   const refusal = refusalOf(link);
   return refusal || !link ? { state: refusal ?? 'unknown' } : { state: 'ready', operatorName: link.name, expiresAt: link.expires_at };
@@ -63,7 +64,7 @@ function refusalOf(link: LinkRow | undefined): LinkRefusal | undefined {
  */
 export async function redeemSigninLink(pool: pg.Pool, token: string, userAgent: string | null): Promise<Redeemed> {
   const session = newSecret();
-  const { rows } = await pool.query<{ id: string; name: string; role: string }>(
+  const { rows } = await pool.query<{ id: string; name: string; role: string }>(limited(
     `with used as (
        update signin_links l set used_at = now()
          from operators o
@@ -77,7 +78,7 @@ export async function redeemSigninLink(pool: pg.Pool, token: string, userAgent: 
      )
      select o.id, o.name, o.role from opened join operators o on o.id = opened.operator_id`,
     [secretHash(token), secretHash(session), SESSION_MAX_HOURS, userAgent === null ? null : cleanText(userAgent).slice(0, 300)],
-  );
+  ));
   const operator = rows[0];
   if (operator) return { ok: true, session, operator };
   const link = await readSigninLink(pool, token);
@@ -87,9 +88,9 @@ export async function redeemSigninLink(pool: pg.Pool, token: string, userAgent: 
 
 /** Ends one session (`sessionId` as in the load context's operator). True if it was open until now; safe to repeat. */
 export async function signOut(pool: pg.Pool, sessionId: string): Promise<boolean> {
-  const { rowCount } = await pool.query(
+  const { rowCount } = await pool.query(limited(
     `update operator_sessions set revoked_at = now() where token_sha256 = decode($1, 'hex') and revoked_at is null`,
     [sessionId],
-  );
+  ));
   return rowCount === 1;
 }

@@ -55,6 +55,17 @@ describe('health', () => {
   });
 });
 
+test('a statement that gets no answer is given up, said so, and costs the pool no connection', async () => {
+  const blocker = await database.pool.connect();
+  await blocker.query('begin; lock table api_tokens in access exclusive mode');
+  const token = `lb_${'a'.repeat(43)}`;
+  const calls = Array.from({ length: 15 }, () => fetch(`${web.url}/api/parse-jobs/x`, { headers: { authorization: `Bearer ${token}` } }));
+  for (const call of await Promise.all(calls)) expect([call.status, (await call.json() as { code: string }).code]).toEqual([503, expect.stringMatching(/^database_(slow|unreachable)$/)]);
+  await blocker.query('rollback');
+  blocker.release();
+  expect((await fetch(`${web.url}/api/parse-jobs/x`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(401);
+}, 40_000);
+
 describe('metrics', () => {
   const scrape = async () => (await get('/metrics', { authorization: `Bearer ${metricsToken}` })).text();
 
