@@ -71,17 +71,18 @@ async function succeed(held: Held, outcome: Outcome, context: RunContext): Promi
 
 /** A lost answer or an outage is tried again until the local deadline; beats keep moving that deadline while the database answers. */
 async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
-  for (;;) {
+  while (!isLost(held)) {
     try {
       const result = await inTransaction(context.pool, (tx) => succeedWithin(tx, context.queue, context.holder, held.lease, outcome, context.registry));
       return { kind: 'settled', result };
     } catch (error) {
       if (error instanceof LeaseLostError) return afterMissedSettle(held, context);
       if (!isConnectionError(error)) throw error;
-      if (isLost(held) || performance.now() >= held.deadline) return { kind: 'lost' };
+      if (performance.now() >= held.deadline) break;
       await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS));
     }
   }
+  return { kind: 'lost' };
 }
 
 async function afterMissedSettle(held: Held, context: RunContext): Promise<RunEnd> {
