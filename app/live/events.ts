@@ -23,9 +23,9 @@ export interface RowsEvent {
 }
 
 export type LiveEvent =
-  | { event: 'snapshot' | 'summary' | 'workers' | 'queue' | 'row'; data: ViewEvent }
+  | { event: 'snapshot' | 'summary' | 'workers' | 'queue' | 'list' | 'row'; data: ViewEvent }
   | { event: 'rows'; data: RowsEvent }
   | { event: 'feed'; data: FeedView }
   | { event: 'bye'; data: { reason: 'signed_out' | 'max_age' | 'shutdown' } };
 
-export const EVENT_NAMES = ['snapshot', 'summary', 'workers', 'queue', 'row', 'rows', 'feed', 'bye'] as const satisfies readonly LiveEvent['event'][];
+export const EVENT_NAMES = ['snapshot', 'summary', 'workers', 'queue', 'list', 'row', 'rows', 'feed', 'bye'] as const satisfies readonly LiveEvent['event'][];

@@ -3,7 +3,7 @@ import { createConnection, type Connection } from './connection';
 import { createDatabaseClock } from './database-clock';
 import type { LiveEvent } from './events';
 import { feedOf, feedStateOf, type Feed, type FeedFacts } from './feed';
-import { nothingYet, onlyTopics, withChanges, withView, type LiveState } from './live-state';
+import { nothingYet, opening, withChanges, withView, type LiveState } from './live-state';
 
 export interface LiveClient {
   state(): LiveState;
@@ -104,7 +104,7 @@ export function createLiveClient(startAt: number, onSignedOut: () => void): Live
         event: hear,
         opening(topics) {
           awaited = topics;
-          setState(onlyTopics(state, topics));
+          setState(opening(state, topics));
         },
         changed: refreshFeed,
         signedOut: onSignedOut,

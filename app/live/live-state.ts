@@ -24,13 +24,17 @@ export interface LiveState {
   gone: ReadonlyMap<string, number>;
   /** Topic → id → whether it belongs on the page now; what has changed since the topic's last view. */
   moved: ReadonlyMap<string, ReadonlyMap<string, boolean>>;
+  /** Topic → ids whose changes the present stream brings; absent until its snapshot has come. */
+  covered: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export const nothingYet: LiveState = { epoch: 0, asOf: 0, views: new Map(), rows: new Map(), gone: new Map(), moved: new Map() };
+export const nothingYet: LiveState = { epoch: 0, asOf: 0, views: new Map(), rows: new Map(), gone: new Map(), moved: new Map(), covered: new Map() };
 
 /** Enough for several pages; the longest unchanged rows are forgotten first. */
 const MAX_ROWS = 3_000;
 const MAX_MOVED = 1_000;
+/** As many as the server remembers (live-topic-board.ts). */
+const MAX_COVERED = 1_000;
 
 export const keyOf = (table: string, id: string) => `${table}/${id}`;
 
@@ -47,6 +51,7 @@ export function withView(before: LiveState, event: ViewEvent): LiveState {
     asOf: Math.max(state.asOf, event.asOf),
     views: put(state.views, event.topic, view),
     moved: put(state.moved, event.topic, new Map()),
+    covered: withCovered(state, event.topic, view.listed),
     ...rows,
   };
 }
@@ -64,13 +69,13 @@ export function withChanges(before: LiveState, event: RowsEvent): LiveState {
     gone.set(key, event.asOf);
   }
   const next = { ...state, asOf: Math.max(state.asOf, event.asOf), rows: bounded(kept, MAX_ROWS), gone: bounded(gone, MAX_ROWS) };
-  return { ...next, views: withNewestRow(next, event.topic), moved: withMoves(next, event) };
+  return { ...next, views: withNewestRow(next, event.topic), moved: withMoves(next, event), covered: withCovered(next, event.topic, event.entered) };
 }
 
-/** Forgets what only other topics needed. */
-export function onlyTopics(state: LiveState, topics: ReadonlySet<string>): LiveState {
+/** A new stream begins, for these topics: what only others needed is forgotten, and so is which rows the last one brought. */
+export function opening(state: LiveState, topics: ReadonlySet<string>): LiveState {
   const keep = <T>(map: ReadonlyMap<string, T>) => new Map([...map].filter(([topic]) => topics.has(topic)));
-  return { ...state, views: keep(state.views), moved: keep(state.moved) };
+  return { ...state, views: keep(state.views), moved: keep(state.moved), covered: new Map() };
 }
 
 /** The state to change: as it is, emptied for a new life of the database, or null when the event is older than that life. */
@@ -94,6 +99,15 @@ function withRows(state: LiveState, incoming: readonly RowView[], asOf: number):
     rows.set(key, known && known.row.version === row.version ? { row: known.row, asOf: Math.max(known.asOf, asOf) } : { row, asOf });
   }
   return { rows: bounded(rows, MAX_ROWS), gone };
+}
+
+function withCovered(state: LiveState, topic: string, ids: readonly string[]): LiveState['covered'] {
+  const known = state.covered.get(topic);
+  if (known && ids.every((id) => known.has(id))) return state.covered;
+  const covered = new Set(known);
+  for (const id of ids) covered.delete(id); // to the end: the longest unseen is forgotten first
+  for (const id of ids) covered.add(id);
+  return put(state.covered, topic, bounded(covered, MAX_COVERED));
 }
 
 function withMoves(state: LiveState, event: RowsEvent): LiveState['moved'] {
@@ -121,6 +135,7 @@ function rowOf(data: unknown): RowView | undefined {
   return (data as { row?: RowView } | null)?.row;
 }
 
+/** The rows that a view of a queue's page, of a list of rows, or of one row's page is about. */
 function rowsIn(data: unknown): readonly RowView[] {
   const row = rowOf(data);
   return row ? [row] : ((data as { rows?: RowView[] } | null)?.rows ?? []);
@@ -130,7 +145,7 @@ function put<T>(map: ReadonlyMap<string, T>, key: string, value: T): ReadonlyMap
   return new Map(map).set(key, value);
 }
 
-function bounded<T>(map: Map<string, T>, size: number): Map<string, T> {
+function bounded<T extends Map<string, unknown> | Set<string>>(map: T, size: number): T {
   for (const key of map.keys()) {
     if (map.size <= size) break;
     map.delete(key);

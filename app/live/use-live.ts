@@ -73,6 +73,7 @@ export interface LiveRows {
 /** The rows of a queue page, updated in place. */
 export function useLiveRows(topic: string, initial: RowView[], filters: Pick<QueueFilters, 'before' | 'after'>): LiveRows {
   const state = useTopic(topic);
+  useUncovered(state, topic, initial);
   const firstPage = !filters.before && !filters.after;
   const [loaded, setLoaded] = useState({ initial, epoch: state.epoch });
   if (loaded.initial !== initial) setLoaded({ initial, epoch: state.epoch });
@@ -86,9 +87,28 @@ export function useClockOffset(): number | null {
   return useSyncExternalStore(client.onFeed, client.clockOffsetMs, () => null);
 }
 
-function useTopic(topic: string): LiveState {
+/**
+ * Someone reads on while new rows push those on the screen off the page. A stream that was opened since does not know of these: they are
+ * asked for by name. Only ever more of them for one list, so that the stream is not reopened back and forth.
+ */
+function useUncovered(state: LiveState, topic: string, initial: readonly RowView[]): void {
+  const [asked, setAsked] = useState<{ initial: readonly RowView[]; ids: string[] }>({ initial, ids: [] });
+  const ids = uncovered(state, topic, initial, asked.initial === initial ? asked.ids : []);
+  if (asked.initial !== initial || ids.length !== asked.ids.length) setAsked({ initial, ids });
+  const slug = /^queue:([a-z-]+)/.exec(topic)?.[1];
+  useTopic(ids.length > 0 ? `rows:${slug}:${ids.join(',')}` : null);
+}
+
+/** Exported for its test. */
+export function uncovered(state: LiveState, topic: string, initial: readonly RowView[], asked: readonly string[]): string[] {
+  const covered = state.covered.get(topic);
+  const missing = covered ? initial.map((row) => row.id).filter((id) => !covered.has(id)) : [];
+  return [...new Set([...asked, ...missing])].sort();
+}
+
+function useTopic(topic: string | null): LiveState {
   const { client } = useContextValue();
-  useEffect(() => client.mount(topic), [client, topic]);
+  useEffect(() => (topic === null ? undefined : client.mount(topic)), [client, topic]);
   return useSyncExternalStore(client.onState, client.state, () => nothingYet);
 }
 

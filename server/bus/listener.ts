@@ -74,11 +74,11 @@ export function createListener(options: ListenerOptions): Listener {
     }
   }
 
-  function setUp(up: boolean): void {
-    if (state.up === up) return;
-    state.up = up;
-    state.since = performance.now();
-    tell(changeUsers, current());
+  function setUp(up: boolean, first = () => {}): void {
+    const changed = state.up !== up;
+    if (changed) Object.assign(state, { up, since: performance.now() });
+    first();
+    if (changed) tell(changeUsers, current());
   }
 
   function open(): void {
@@ -99,8 +99,8 @@ export function createListener(options: ListenerOptions): Listener {
     state.reconnects += 1;
     state.lastRoundTripMs = roundTripMs;
     log.info({ event: 'listener_up', roundTripMs, reconnects: state.reconnects }, 'Listening');
-    setUp(true);
-    tell(activeUsers, undefined);
+    // Whoever must read again knows it before anyone says that all is well.
+    setUp(true, () => tell(activeUsers, undefined));
   }
 
   function lost(reason: Error): void {

@@ -136,7 +136,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     if (known) return known;
     const board = createTopicBoard(topic, views, reads, onStamp);
     boards.set(topic.key, board);
-    if (topic.kind === 'queue' || topic.kind === 'row') {
+    if ('queue' in topic) {
       const table = tables.get(topic.queue.table) ?? createLiveTable(topic.queue, views, reads, onStamp);
       tables.set(topic.queue.table, table);
       table.boards.add(board);
@@ -181,6 +181,7 @@ export function createLiveHub(options: LiveHubOptions): LiveHub {
     },
     resnapshot(stream) {
       for (const board of streams.get(stream) ?? []) void board.resnapshot([stream]);
+      void Promise.all(rereadShown());
     },
     feed,
     streams: () => streams.size,

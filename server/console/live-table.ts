@@ -38,8 +38,7 @@ export function createLiveTable(queue: QueueDefinition, views: Views, reads: Rea
     const read = await reads.run(() => views.rows(queue, ids), (answer) => answer);
     if (!read) return retryLater(ids);
     onStamp(read);
-    for (const board of boards) board.changed(read, ids);
-    for (const board of boards) if (board.topic.kind === 'row' && ids.includes(board.topic.id)) board.ask();
+    for (const board of boards) if (board.changed(read, ids)) board.ask();
     if (pending.size > 0) pace.ask();
   }
 

@@ -1,18 +1,24 @@
 /**
- * One topic, shared by every stream that shows it: read once for all of them, at most once a second (a new stream does not wait for the
- * pace). Remembers which rows its streams may be showing, so that only changes to those travel, and the ids of rows that now belong on
+ * One topic, shared by every stream that shows it: read once for all of them, at most once a second or two (a new stream does not wait
+ * for the pace). Remembers which rows its streams may be showing, so that only changes to those travel, and the ids of rows that now belong on
  * the page. Memory is bounded: the longest unseen rows are forgotten; the next complete view brings them back.
  */
 import { matches } from './live-match.js';
 import { createPace } from './live-pace.js';
 import type { Reads } from './live-reads.js';
+import type { QueueFilters } from './queue-filters.js';
 import { sse, type LiveStream } from './live-stream.js';
 import type { LiveTopic } from './live-topics.js';
 import type { TopicView, Views } from './live-views.js';
 import type { RowView, Stamp } from './row-view.js';
 
-const VIEW_INTERVAL_MS = 1_000;
+/** A queue's page is long, and its rows travel by themselves meanwhile: only its counts wait for the next view. */
+const VIEW_INTERVAL_MS = { summary: 1_000, workers: 1_000, row: 1_000, queue: 2_000, rows: 2_000 } as const;
+/** What a view is called that is not a stream's first ("rows" are changes). */
+const EVENTS = { summary: 'summary', workers: 'workers', row: 'row', queue: 'queue', rows: 'list' } as const;
 const MAX_SHOWN = 1_000;
+/** In place of a version: whatever is read next goes out. */
+const UNSENT = -1;
 
 export interface TopicBoard {
   topic: LiveTopic;
@@ -31,8 +37,8 @@ export interface TopicBoard {
   showsBeside(change: { id: string } | { workerId: string }): boolean;
   shownIds(): string[];
   heldBy(workerId: string): string[];
-  /** Rows of its table were read again; `asked` are the ids that were asked for. */
-  changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): void;
+  /** Rows of its table were read again; `asked` are the ids that were asked for. Answers whether any of it shows here. */
+  changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): boolean;
   stop(): void;
 }
 
@@ -40,14 +46,14 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
   const streams = new Set<LiveStream>();
   /** Streams that are owed a snapshot rather than an update. */
   const owed = new Set<LiveStream>();
-  /** Row id → its holder, least recently seen first. */
-  const shown = new Map<string, string | null>();
+  /** What its streams know of each row they may show, least recently seen first. */
+  const shown = new Map<string, { worker: string | null; version: number }>();
   /** The same for rows of other tables, as of the last view. */
   let beside = new Map<string, string | null>();
   /** On a full first page only newer rows can come in; null: any. */
   let floor: string | null = null;
   let lastContent = '';
-  const pace = createPace(readView, VIEW_INTERVAL_MS);
+  const pace = createPace(readView, VIEW_INTERVAL_MS[topic.kind]);
   const firstPage = topic.kind === 'queue' && !topic.filters.before && !topic.filters.after;
 
   async function readView(): Promise<void> {
@@ -64,7 +70,7 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
     const same = content === lastContent;
     lastContent = content;
     const json = JSON.stringify({ topic: topic.key, ...stamp, data });
-    const [snapshot, update] = [sse('snapshot', json), sse(topic.kind, json)];
+    const [snapshot, update] = [sse('snapshot', json), sse(EVENTS[topic.kind], json)];
     for (const stream of snapshotFor) {
       if (owed.delete(stream) && streams.has(stream)) stream.deliver(snapshot);
     }
@@ -73,7 +79,8 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
   }
 
   function remember(view: TopicView): void {
-    if (topic.kind === 'row') shown.set(topic.id, null);
+    const own = topic.kind === 'row' ? [topic.id] : topic.kind === 'rows' ? topic.ids : [];
+    for (const id of own) if (!shown.has(id)) shown.set(id, { worker: null, version: UNSENT }); // not there (yet)
     for (const row of view.rows) see(row);
     beside = new Map(view.linked.map((row) => [row.id, row.worker?.id ?? null]));
     if (firstPage) floor = view.full ? (view.rows.at(-1)?.id ?? null) : null;
@@ -81,27 +88,29 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
 
   function see(row: RowView): void {
     shown.delete(row.id);
-    shown.set(row.id, row.worker?.id ?? null);
+    shown.set(row.id, { worker: row.worker?.id ?? null, version: row.version });
     if (shown.size > MAX_SHOWN) shown.delete(shown.keys().next().value!);
   }
 
   const inRange = (id: string) => firstPage && (floor === null || id > floor);
 
-  function changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): void {
+  function changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): boolean {
     const found = new Set(read.rows.map((row) => row.id));
-    const rows = read.rows.filter((row) => shown.has(row.id));
+    const news = read.rows.filter((row) => shown.get(row.id)?.version !== row.version);
+    const rows = news.filter((row) => shown.has(row.id));
     const removed = asked.filter((id) => !found.has(id) && (shown.has(id) || inRange(id)));
-    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, read) : [[], []];
+    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, news, read.asOf) : [[], []];
     // A browser may show at any time what has entered: from now on its changes travel too.
-    for (const row of read.rows) if (shown.has(row.id) || entered.includes(row.id)) see(row);
+    for (const row of news) if (shown.has(row.id) || entered.includes(row.id)) see(row);
     for (const id of removed) if (topic.kind === 'queue') shown.delete(id);
-    if (rows.length + removed.length + entered.length + left.length === 0) return;
+    if (rows.length + removed.length + entered.length + left.length === 0) return false;
     const { asOf, epoch } = read;
     const event = sse('rows', JSON.stringify({ topic: topic.key, table: tableOf(topic), epoch, asOf, rows, removed, entered, left }));
     for (const stream of streams) stream.deliver(event);
+    return true;
   }
 
-  function membership(filters: Parameters<typeof matches>[0], { rows, asOf }: Stamp & { rows: RowView[] }): [string[], string[]] {
+  function membership(filters: QueueFilters, rows: readonly RowView[], asOf: number): [string[], string[]] {
     const near = rows.filter((row) => inRange(row.id) || shown.has(row.id));
     const inside = near.filter((row) => matches(filters, row, asOf));
     const entered = inside.filter((row) => inRange(row.id)).map((row) => row.id);
@@ -123,18 +132,19 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
     ask: pace.ask,
     reread: pace.now,
     async resnapshot(some = streams) {
+      for (const known of shown.values()) known.version = UNSENT; // someone has missed changes
       for (const stream of some) if (streams.has(stream)) owed.add(stream);
       await pace.now();
     },
     wants: (id) => shown.has(id) || inRange(id),
     showsBeside: (change) => ('id' in change ? beside.has(change.id) : [...beside.values()].includes(change.workerId)),
     shownIds: () => [...shown.keys()],
-    heldBy: (workerId) => [...shown].filter(([, worker]) => worker === workerId).map(([id]) => id),
+    heldBy: (workerId) => [...shown].filter(([, { worker }]) => worker === workerId).map(([id]) => id),
     changed,
     stop: pace.stop,
   };
 }
 
 export function tableOf(topic: LiveTopic): string | null {
-  return topic.kind === 'queue' || topic.kind === 'row' ? topic.queue.table : null;
+  return 'queue' in topic ? topic.queue.table : null;
 }

@@ -6,11 +6,12 @@ export type LiveTopic =
   | { key: string; kind: 'summary' }
   | { key: string; kind: 'workers' }
   | { key: string; kind: 'queue'; queue: QueueDefinition; filters: QueueFilters }
-  | { key: string; kind: 'row'; queue: QueueDefinition; id: string };
+  | { key: string; kind: 'row'; queue: QueueDefinition; id: string }
+  | { key: string; kind: 'rows'; queue: QueueDefinition; ids: string[] };
 
 /** A page shows a handful of things at once; a stream that asks for more is no page of ours. */
 const MAX_TOPICS = 8;
-const MAX_TOPIC_LENGTH = 1_500;
+const MAX_TOPIC_LENGTH = 2_500; // 60 ids
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
@@ -34,14 +35,19 @@ function decoded(part: string): string {
   }
 }
 
-/** `summary`, `workers`, `queue:<slug>?<filters>` or `row:<slug>:<id>`; null for anything else. */
+/**
+ * `summary`, `workers`, `queue:<slug>?<filters>` (a page), `row:<slug>:<id>` (a row's page) or `rows:<slug>:<id>,…` (rows that a browser
+ * still shows although they have left the page); null for anything else.
+ */
 export function parseTopic(key: string): LiveTopic | null {
   if (key.length > MAX_TOPIC_LENGTH) return null;
   if (key === 'summary' || key === 'workers') return { key, kind: key };
-  const [, kind, slug = '', rest = ''] = /^(queue|row):([a-z-]+)(.*)$/s.exec(key) ?? [];
+  const [, kind, slug = '', rest = ''] = /^(queue|rows?):([a-z-]+)(.*)$/s.exec(key) ?? [];
   const queue = queueBySlug(slug);
   if (!queue) return null;
   if (kind === 'queue') return rest === '' || rest.startsWith('?') ? { key, kind, queue, filters: parseQueueFilters(new URLSearchParams(rest)) } : null;
-  const id = rest.slice(1);
-  return rest.startsWith(':') && UUID.test(id) ? { key, kind: 'row', queue, id } : null;
+  const ids = rest.slice(1).split(',');
+  if (!rest.startsWith(':') || !ids.every((id) => UUID.test(id))) return null;
+  if (kind === 'rows') return { key, kind, queue, ids };
+  return ids.length === 1 ? { key, kind: 'row', queue, id: ids[0]! } : null;
 }

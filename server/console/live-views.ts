@@ -49,16 +49,24 @@ export function createViews(kysely: Kysely<DB>, limits: NowLimits): Views {
     return { stamp: { asOf: stamp.asOf, epoch: stamp.epoch }, data, rows: data ? [data.row] : [], linked: data ? linkedRows(data) : [], full: false };
   }
 
+  const someRows: Views['rows'] = (queue, ids) =>
+    readOnly(kysely, async (reader) => {
+      const { asOf, epoch } = await readStamp(reader);
+      return { asOf, epoch, rows: await selectRows(reader, queue, ids) };
+    });
+
+  async function rowList(topic: LiveTopic & { kind: 'rows' }): Promise<TopicView> {
+    const { asOf, epoch, rows } = await someRows(topic.queue, topic.ids);
+    return { stamp: { asOf, epoch }, data: { rows }, rows, linked: [], full: false };
+  }
+
   return {
     topic(topic) {
       if (topic.kind === 'summary') return plain(readNow(kysely, limits));
       if (topic.kind === 'workers') return plain(readWorkers(kysely));
+      if (topic.kind === 'rows') return rowList(topic);
       return topic.kind === 'queue' ? queuePage(topic) : rowPage(topic);
     },
-    rows: (queue, ids) =>
-      readOnly(kysely, async (reader) => {
-        const { asOf, epoch } = await readStamp(reader);
-        return { asOf, epoch, rows: await selectRows(reader, queue, ids) };
-      }),
+    rows: someRows,
   };
 }

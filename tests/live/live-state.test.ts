@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nothingYet, onlyTopics, withChanges, withView, type LiveState } from '../../app/live/live-state';
-import { liveRows } from '../../app/live/use-live';
+import { nothingYet, opening, withChanges, withView, type LiveState } from '../../app/live/live-state';
+import { liveRows, uncovered } from '../../app/live/use-live';
 import type { RowView } from '../../server/console/row-view.js';
 
 const topic = 'queue:parse-items';
@@ -73,6 +73,18 @@ describe('what the browser knows', () => {
     expect(shown(withChanges(state, changes(35, { entered: ['old'] })), initial).fresh).toEqual(['d']);
   });
 
+  it('asks by name for rows on the screen that a new stream does not bring', () => {
+    const initial = [row('b', 1), row('a', 1)];
+    let state = withView(nothingYet, view(10, initial));
+    state = withView(withChanges(state, changes(20, { entered: ['c'] })), view(30, [row('c', 1), row('b', 1)]));
+    expect(uncovered(state, topic, initial, [])).toEqual([]); // pushed off the page, but this stream has known it
+    state = opening(state, new Set([topic]));
+    expect(uncovered(state, topic, initial, [])).toEqual([]); // nothing is known yet
+    state = withView(state, view(40, [row('d', 1), row('c', 1)]));
+    expect(uncovered(state, topic, initial, [])).toEqual(['a', 'b']);
+    expect(uncovered(withView(state, view(50, initial)), topic, initial, ['a', 'b'])).toEqual(['a', 'b']);
+  });
+
   it("updates the row within its own page's view", () => {
     const page = { topic: 'row:parse-items:a', epoch: 1, asOf: 10, data: { row: row('a', 1), events: [] } };
     const state = withChanges(withView(nothingYet, page), changes(20, { topic: page.topic, rows: [row('a', 2)] }));
@@ -85,6 +97,7 @@ describe('what the browser knows', () => {
     for (let n = 0; n < 40; n += 1) state = withChanges(state, changes(n + 1, { rows: Array.from({ length: 250 }, (_, i) => row(`${n}-${i}`, 1)), entered: Array.from({ length: 250 }, (_, i) => `${n}-${i}`) }));
     expect(state.rows.size).toBe(3_000);
     expect(state.moved.get(topic)!.size).toBe(1_000);
-    expect(onlyTopics(state, new Set(['summary'])).moved.size).toBe(0);
+    expect(state.covered.get(topic)!.size).toBe(1_000);
+    expect(opening(state, new Set(['summary'])).moved.size).toBe(0);
   });
 });

@@ -108,6 +108,16 @@ describe('a live stream', () => {
     await until(() => stream.of('rows').some((each) => each.left.includes(inside.id)));
   });
 
+  it('follows rows by name that have left the page', async () => {
+    const items = [await insertParseItem(db.pool, { user_id: 'named' }), await insertParseItem(db.pool, { user_id: 'named' })];
+    const stream = await connect([`rows:parse-items:${items.map((item) => item.id).join(',')}`]);
+    expect((await until(() => stream.of('snapshot')[0])).data.rows).toHaveLength(2);
+    await bump(items[1]!.id);
+    changed('parse_items', items.map((item) => item.id));
+    const { rows } = await until(() => stream.of('rows')[0]);
+    expect(rows.map((row: { id: string }) => row.id)).toEqual([items[1]!.id]); // the other has not changed
+  });
+
   it('says what a beat has moved, only for the rows that someone sees', async () => {
     const worker = await insertWorker(db.pool);
     const held = { state: 'running' as const, user_id: 'beaten', worker_id: worker.id };

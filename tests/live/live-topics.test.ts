@@ -9,13 +9,20 @@ it('reads topics that carry commas, ampersands and question marks of their own',
   expect(parseTopic(topics[1]!)).toMatchObject({ kind: 'queue', filters: { states: ['queued', 'running'], user: 'a&b' } });
 });
 
+it('reads a list of rows, and one row only where one is meant', () => {
+  const [a, b] = ['01a22d68-0de5-772e-88b9-c6f827fe44ce', '01a22d68-0de5-772e-88b9-c6f827fe44cf'];
+  expect(parseTopic(`rows:parse-items:${a},${b}`)).toMatchObject({ kind: 'rows', ids: [a, b] });
+  expect(parseTopic(`row:parse-items:${a},${b}`)).toBeNull();
+  expect(parseTopic(`rows:parse-items:${a},x`)).toBeNull();
+});
+
 it('takes each topic once', () => {
   expect(keys('topics=summary,workers,summary')).toEqual(['summary', 'workers']);
 });
 
 it('refuses what it does not know rather than guessing', () => {
   for (const query of ['', 'topics=', 'topic=summary', 'topics=summary,', 'topics=%E0%A4%A', 'topics=queue:unknown', 'topics=queue:parse-items:x', 'topics=row:parse-items',
-    'topics=row:parse-items:DROP', 'topics=SUMMARY', `topics=queue:parse-items?user=${'x'.repeat(1_600)}`]) {
+    'topics=row:parse-items:DROP', 'topics=SUMMARY', `topics=queue:parse-items?user=${'x'.repeat(2_600)}`]) {
     expect([query, keys(query)]).toEqual([query, undefined]);
   }
 });
