@@ -1,0 +1,113 @@
+import { readBibliography, type Bibliography, type BibliographyEntry } from './bibliography.js';
+import { pageOf, type DocumentText } from './document-text.js';
+import { flowOf, wordsOf, type Flow } from './flow.js';
+import { splitFootnotes } from './footnotes.js';
+import { linesOf } from './lines.js';
+import type { Lookalike, MarkKind } from './found-mark.js';
+import { MarkFinder, type ResolvedMark } from './marks.js';
+import { withoutFurniture } from './page-furniture.js';
+import type { Unresolved } from './resolve.js';
+import { groundClaims } from './claim-ranges.js';
+import { languageOf, sentencesOf, type Language } from './sentences.js';
+import { summarise, type Summary } from './summary.js';
+
+/** A place in the thesis: UTF-16 code units of the document's text, `charTo` exclusive, `page` 1-based. */
+export interface Place {
+  page: number;
+  charFrom: number;
+  charTo: number;
+}
+
+/** One citation of one work. */
+export interface Mark extends Place {
+  kind: MarkKind;
+  text: string;
+  locator: string | null;
+  /** Index in `bibliography`; null with the reason. */
+  entry: number | null;
+  reason: Unresolved | null;
+}
+
+/** A sentence and one work it cites. Works that were not found in the list of references stay, with `entry: null` and the reason. */
+export interface Claim extends Place {
+  /** 0-based, in the order of the text. */
+  ordinal: number;
+  /** Exactly `text.slice(charFrom, charTo)`: with line ends, hyphens, and a running head if a page ends in it. */
+  sentence: string;
+  /** The sentence as one reads it: one line, words put together again, nothing of the page around it. */
+  reading: string;
+  /** Indexes in `marks`: the same work may be cited twice in a sentence. */
+  marks: number[];
+  markText: string;
+  locator: string | null;
+  entry: number | null;
+  reason: Unresolved | null;
+}
+
+export interface ClaimsResult {
+  language: Language;
+  bibliography: BibliographyEntry[];
+  marks: Mark[];
+  claims: Claim[];
+  /** What looked like a mark and was passed over, and why. */
+  lookalikes: (Place & { reason: Lookalike['reason']; text: string })[];
+  summary: Summary;
+}
+
+/**
+ * Everything a thesis cites, from its text alone. Pure and synchronous; about a second for 12 million characters is not to be had, so
+ * run it in a process of its own when the text is of unknown size.
+ */
+export function extractClaims(document: DocumentText): ClaimsResult {
+  const lines = withoutFurniture(linesOf(document));
+  const words = wordsOf(lines);
+  const split = splitFootnotes(lines);
+  const bibliography = readBibliography(split.body, words);
+  const flow = flowOf(bibliography.rest, words);
+  const finder = new MarkFinder(bibliography);
+  const found = finder.find(flow.text, finder.readNotes(split.notes, words), (at) => pageOf(document, flow.offset(at)));
+  return toResult(document, flow, bibliography, found);
+}
+
+function toResult(document: DocumentText, flow: Flow, bibliography: Bibliography, found: ReturnType<MarkFinder['find']>): ClaimsResult {
+  const language = languageOf(flow.text);
+  const sentences = sentencesOf(flow.text, language, found.marks);
+  const marks = found.marks.map((mark) => toMark(document, flow, mark));
+  const lookalikes = found.lookalikes.map(({ from, to, reason }) => ({ ...placeOf(document, flow, from, to), text: flow.text.slice(from, to), reason }));
+  const claims = groundClaims(flow.text, sentences, found.marks).map(({ from, to, marks: own }, ordinal) => toClaim({ document, flow, marks, from, to, own, ordinal }));
+  return { language, bibliography: bibliography.entries, marks, claims, lookalikes, summary: summarise({ marks, claims, lookalikes, sentences: sentences.length, bibliography }) };
+}
+
+function toMark(document: DocumentText, flow: Flow, mark: ResolvedMark): Mark {
+  const { resolution, kind, locator, from, to } = mark;
+  const cited = mark.cites.by === 'note' ? mark.cites.text : flow.text.slice(from, to);
+  const outcome = resolution.entry === null ? { entry: null, reason: resolution.reason } : { entry: resolution.entry.index, reason: null };
+  return { kind, text: cited, locator, ...placeOf(document, flow, from, to), ...outcome };
+}
+
+interface ClaimParts {
+  document: DocumentText;
+  flow: Flow;
+  marks: readonly Mark[];
+  from: number;
+  to: number;
+  own: number[];
+  ordinal: number;
+}
+
+function toClaim({ document, flow, marks, from, to, own, ordinal }: ClaimParts): Claim {
+  const place = placeOf(document, flow, from, to);
+  const first = marks[own[0]!]!;
+  return {
+    ordinal, ...place,
+    sentence: document.text.slice(place.charFrom, place.charTo),
+    reading: flow.text.slice(from, to).replace(/\s+/g, ' '),
+    marks: own, markText: first.text, locator: own.map((i) => marks[i]!.locator).find((locator) => locator !== null) ?? null,
+    entry: first.entry, reason: first.reason,
+  };
+}
+
+function placeOf(document: DocumentText, flow: Flow, from: number, to: number): Place {
+  const range = flow.range(from, to);
+  return { page: pageOf(document, range.charFrom), ...range };
+}
