@@ -31,7 +31,7 @@ export async function keepEmbedded(options: { dataDir: string; log: Logger }): P
 
   void watch();
   return {
-    url: embedded.url,
+    ...embedded,
     async stop() {
       stopped = true;
       await client?.end().catch(() => {});

@@ -18,6 +18,7 @@ const fallbacks = ['/var/lib', '/var/tmp'];
 export async function choosePlace(dataDir: string, known: string | undefined, owner: Owner, log: Logger): Promise<Place> {
   const native = nativeFolder();
   createLinks(native);
+  openToOwner(dataDir, owner);
   const root = await firstWritable([known ?? path.join(dataDir, 'postgres'), ...fallbackRoots(dataDir)], owner);
   const bin = await reachableBinaries(native, root, owner);
   if (!root.startsWith(dataDir)) log.warn({ event: 'embedded_elsewhere', root }, `User ${owner.name} cannot reach ${dataDir}; the embedded database lives in ${root}`);
@@ -46,6 +47,12 @@ function createLinks(native: string): void {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
+}
+
+/** Our own folder may be entered (not read) by the owner; what lies in it and is secret is for us alone anyway. Those above are not ours. */
+function openToOwner(dataDir: string, owner: Owner): void {
+  const mode = fs.statSync(dataDir).mode & 0o777;
+  if (owner.uid !== undefined && (mode & 0o001) === 0) fs.chmodSync(dataDir, mode | 0o011);
 }
 
 function fallbackRoots(dataDir: string): string[] {

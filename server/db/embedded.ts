@@ -17,6 +17,8 @@ import { freePort, newPassword, readState, urlOf, writeState, type EmbeddedState
 
 export type Embedded = {
   url: string;
+  /** Where the cluster lies. */
+  directory: string;
   /** Fast shutdown; returns when the server is gone. Safe to call twice, and when others use the server: their sessions end. */
   stop(): Promise<void>;
 };
@@ -58,7 +60,7 @@ async function adopt(dataDir: string, log: Logger): Promise<Embedded | undefined
 }
 
 function running(dataDirectory: string, state: EmbeddedState, log: Logger): Embedded {
-  return { url: urlOf(state, DATABASE), stop: () => stopServer(dataDirectory, state, log) };
+  return { url: urlOf(state, DATABASE), directory: dataDirectory, stop: () => stopServer(dataDirectory, state, log) };
 }
 
 const clusterOf = (root: string) => path.join(root, 'data');

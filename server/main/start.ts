@@ -157,7 +157,7 @@ async function printAccess(running: Running): Promise<void> {
     `Console    ${consoleUrl(config)}`,
     `Sign in    ${link}`,
     `API token  ${token}`,
-    `Database   ${embedded ? `embedded, kept in ${path.relative(process.cwd(), config.dataDir) || config.dataDir}` : 'DATABASE_URL'}`,
+    `Database   ${embedded ? `embedded, in ${shortPath(embedded.directory)}` : 'DATABASE_URL'}`,
     '',
     'The link signs one admin in, once, within a day; npx leaseboard signin-link makes another.',
     'The token replaces the one of the last start. Ctrl-C stops everything; LOG_LEVEL=info shows every event.',
@@ -176,6 +176,12 @@ async function webAnswers(running: Running): Promise<boolean> {
   }
   if (!running.stopping) log.error({ event: 'web_silent' }, 'The web process does not answer');
   return false;
+}
+
+/** From here, where that is inside. */
+function shortPath(directory: string): string {
+  const relative = path.relative(process.cwd(), directory);
+  return relative.startsWith('..') ? directory : relative;
 }
 
 function say(text: string): void {
