@@ -21,7 +21,7 @@ export function AttentionList({ items, now }: { items: AttentionItem[]; now: num
             <p className="dim text-[13px]">{item.advice}</p>
           </div>
           <Timer timer={item.timer} now={now} />
-          {item.href ? <Link className="btn" to={item.href}>Open<span className="visually-hidden">: {item.what}</span></Link> : <span />}
+          {item.href ? <Link className="btn" discover="none" to={item.href}>Open<span className="visually-hidden">: {item.what}</span></Link> : <span />}
         </li>
       ))}
     </ul>

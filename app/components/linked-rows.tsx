@@ -38,7 +38,7 @@ function LinkedRow({ name, slug, row }: { name: string; slug: string; row: RowVi
   return (
     <li>
       <span className="dim">{name}</span>
-      <Link className="row-link min-w-0" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link>
+      <Link className="row-link min-w-0" discover="none" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link>
       <span className="linked-state">{row.leaseExpiresAt !== null ? <LeaseMeter row={row} /> : null}<StateMark state={shownState(row, now)} /></span>
     </li>
   );

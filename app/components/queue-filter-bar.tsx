@@ -29,7 +29,7 @@ export function QueueFilterBar({ page, filters }: Props) {
         <Pick label="Version" value={filters.version} options={unique(page.holders.map((holder) => holder.version))} to={(version) => queuePath(slug, withFilter(filters, { version }))} />
         <AgePick slug={slug} filters={filters} />
         {activeFilters(filters, shortSeconds).map(({ name, label, value }) => (
-          <Link key={name} className="chip on" to={queuePath(slug, withFilter(filters, { [name]: null }))} preventScrollReset>
+          <Link key={name} className="chip on" discover="none" to={queuePath(slug, withFilter(filters, { [name]: null }))} preventScrollReset>
             <span>{label} <bdi className="clip inline-block align-bottom max-w-[22ch]" title={value}>{value}</bdi></span>
             <X size={13} aria-label="remove" />
           </Link>
@@ -49,7 +49,7 @@ function StateChip({ state, page, filters }: Props & { state: FilterState }) {
   const open = state in page.open ? page.open[state as keyof QueuePage['open']] : null;
   return (
     <Link className={clsx('chip', on && 'on', state === 'stale' && open ? 'tone-stale' : `tone-${tone}`)} to={queuePath(page.queue.slug, toggledState(filters, state))}
-      aria-current={on ? 'true' : undefined} preventScrollReset data-chip={state}>
+      discover="none" aria-current={on ? 'true' : undefined} preventScrollReset data-chip={state}>
       <Shape name={shape} />{word}{open !== null ? <span className={clsx('chip-count', state === 'stale' && open > 0 && 'bad')}>{count(open)}</span> : null}
     </Link>
   );

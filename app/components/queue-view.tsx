@@ -7,21 +7,23 @@ import { QueueHeader } from './queue-header';
 import { NothingMatches } from './nothing-matches';
 import { RowTable } from './row-table';
 import { filterQuery, isFiltered } from '~/format/filters';
-import { useLiveRows } from '~/live/use-live';
+import { useLiveRows, useLiveView } from '~/live/use-live';
 import { useReading } from '~/reading';
 import { useSelection } from '~/selection';
 import { useFreshRows } from '~/fresh-rows';
 
 /** A queue's list: filters, the live table, and new rows waiting their turn. */
 export function QueueView({ page, filters, origin }: { page: QueuePage; filters: QueueFilters; origin: string }) {
-  const live = useLiveRows(`queue:${page.queue.slug}${filterQuery(filters)}`, page.rows, filters);
+  const topic = `queue:${page.queue.slug}${filterQuery(filters)}`;
+  const counted = useLiveView<QueuePage>(topic, page);
+  const live = useLiveRows(topic, page.rows, filters);
   const selection = useSelection(page.rows);
   const reading = useReading() || selection.ids.size > 0;
   const fresh = useFreshRows(live.fresh, reading);
   return (
     <>
-      <QueueHeader page={page} filters={filters} selection={selection} fresh={fresh} />
-      <QueueFilterBar page={page} filters={filters} />
+      <QueueHeader page={counted} filters={filters} selection={selection} fresh={fresh} />
+      <QueueFilterBar page={counted} filters={filters} />
       {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
         : <NothingYet origin={origin} />}

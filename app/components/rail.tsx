@@ -7,36 +7,33 @@ interface Props {
   view: Pick<NowView, 'queues' | 'versions'>;
   attention: number;
   version: string;
-  onNavigate?: () => void;
 }
 
 /** Only pages that exist. Counts are open rows; a stale one turns them red and says so. */
-export function Rail({ view, attention, version, onNavigate }: Props) {
+export function Rail({ view, attention, version }: Props) {
   const workers = view.versions.reduce((sum, each) => sum + each.live + each.draining, 0);
   return (
-    <div className="rail">
+    <nav className="rail" aria-label="Main">
       <div className="brand"><Mark />Leaseboard</div>
-      <nav aria-label="Main" onClick={onNavigate}>
-        <ul>
-          <li><RailLink to="/" label="Now" n={attention} bad={attention > 0} note="need attention" /></li>
-        </ul>
-        <div className="rail-heading" id="rail-queues">Queues</div>
-        <ul aria-labelledby="rail-queues">
-          {view.queues.map((queue) => {
-            const open = queue.awaiting + queue.queued + queue.running;
-            const note = queue.stale > 0 ? `open, ${queue.stale} stale` : 'open';
-            return <li key={queue.slug}><RailLink to={`/queues/${queue.slug}`} label={queue.title} n={open} bad={queue.stale > 0} note={note} /></li>;
-          })}
-        </ul>
-        <ul>
-          <li><RailLink to="/workers" label="Workers" n={workers} bad={false} note="live" /></li>
-        </ul>
-      </nav>
+      <ul>
+        <li><RailLink to="/" label="Now" n={attention} bad={attention > 0} note="need attention" /></li>
+      </ul>
+      <div className="rail-heading" id="rail-queues">Queues</div>
+      <ul aria-labelledby="rail-queues">
+        {view.queues.map((queue) => {
+          const open = queue.awaiting + queue.queued + queue.running;
+          const note = queue.stale > 0 ? `open, ${queue.stale} stale` : 'open';
+          return <li key={queue.slug}><RailLink to={`/queues/${queue.slug}`} label={queue.title} n={open} bad={queue.stale > 0} note={note} /></li>;
+        })}
+      </ul>
+      <ul>
+        <li><RailLink to="/workers" label="Workers" n={workers} bad={false} note="live" /></li>
+      </ul>
       <div className="rail-foot">
         <span>Console <span className="mono">{version}</span></span>
         <span>Keys: <kbd>?</kbd></span>
       </div>
-    </div>
+    </nav>
   );
 }
 

@@ -16,13 +16,13 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
   return (
     <>
       <td className="mark"><StateMark state={state} /></td>
-      <td className="first"><Link className="row-link" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link><Progress row={row} /></td>
+      <td className="first"><Link className="row-link" discover="none" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link><Progress row={row} /></td>
       <td className={row.leaseExpiresAt === null ? 'hide-narrow' : undefined}><LeaseMeter row={row} /></td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
       <td><Holder row={row} /></td>
       <td className="r" data-label="try"><Tries row={row} /></td>
-      <td data-label="user" className="hide-narrow">{typeof user === 'string' ? <Link to={queuePath(slug, { user })} className="quiet-link"><OutsideId id={user} /></Link> : null}</td>
-      <td data-label="session">{typeof session === 'string' ? <Link to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link> : null}</td>
+      <td data-label="user" className="hide-narrow">{typeof user === 'string' ? <Link discover="none" to={queuePath(slug, { user })} className="quiet-link"><OutsideId id={user} /></Link> : null}</td>
+      <td data-label="session">{typeof session === 'string' ? <Link discover="none" to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link> : null}</td>
       <td className="r" data-label="age"><Age at={row.createdAt} /></td>
       <td className="clipped" title={errorTitle(row)}>{row.errorCode ? <bdi className="soft">{row.errorCode}</bdi> : null}</td>
     </>

@@ -1,4 +1,4 @@
-import { useLocation } from '@remix-run/react';
+import { useLocation, useNavigation } from '@remix-run/react';
 import { Menu } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';
@@ -29,12 +29,14 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
   const now = useNow();
   const feed = useFeed();
   const attention = attentionOf(view, now, feed).length;
+  const busy = useNavigation().state !== 'idle';
   return (
     <div className="shell">
       <a className="skip" href="#content">Skip to the page</a>
       <Rail view={view} attention={attention} version={version} />
       <div className="min-w-0">
         <header className="topbar">
+          {busy ? <span className="busy" role="progressbar" aria-label="Loading" /> : null}
           <Drawer><Rail view={view} attention={attention} version={version} /></Drawer>
           <div className="topbar-end">
             <FeedIndicator />

@@ -30,7 +30,7 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td><span className="mono font-semibold">{worker.version}</span></td>
       <td className="soft">{worker.role}</td>
       <td className="soft">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</td>
-      <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
+      <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" discover="none" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
       <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
       <td className="soft hide-narrow"><bdi className="mono clip inline-block max-w-[18ch] align-bottom" title={`${worker.host}, pid ${worker.pid}`}>{worker.host}</bdi></td>

@@ -1,5 +1,6 @@
 import type { LoaderFunctionArgs } from '@remix-run/node';
 import { unlessTooSlow } from '../../server/console/read.js';
+import type { ShouldRevalidateFunction } from '@remix-run/react';
 import { Outlet, useLoaderData, useRouteLoaderData } from '@remix-run/react';
 import { readNow } from '../../server/console/now.js';
 import { FailurePage } from '~/components/failure-page';
@@ -16,6 +17,9 @@ export async function loader({ context, request }: LoaderFunctionArgs) {
   const origin = config.publicUrl ?? new URL(request.url).origin;
   return { now, origin, operator: { name, role }, place: new URL(origin).host, version: config.appVersion };
 }
+
+/** The live stream keeps these figures fresh; going from page to page does not read them again. */
+export const shouldRevalidate: ShouldRevalidateFunction = ({ formMethod }) => formMethod !== undefined && formMethod !== 'GET';
 
 export default function Console() {
   const { now, operator, place, version } = useLoaderData<typeof loader>();
