@@ -23,8 +23,10 @@ export function peakMemoryMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readOr(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
 }
 
-export function isThere(pid: number): boolean {
-  return fs.existsSync(`/proc/${pid}`);
+/** Hundredths of a second of processor time so far; 0 when the process has ended. */
+export function cpuTicks(pid: number): number {
+  const fields = readOr(`/proc/${pid}/stat`).split(') ')[1]?.split(' ') ?? [];
+  return fields[0] === 'Z' ? 0 : Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
 }
 
 function parentOf(pid: number): number {
