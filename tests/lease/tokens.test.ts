@@ -85,6 +85,36 @@ describe('an old token of the same worker', () => {
   });
 });
 
+describe('an old token on a row without a parent', () => {
+  async function reclaimedJob() {
+    await newJob(database.pool);
+    const [item] = await acquire(database.pool, parseItems, alice, 1);
+    await settle(database.pool, parseItems, alice, [ending(item!, 'succeed')]);
+    const [old] = await acquire(database.pool, parseJobs, alice, 1);
+    await age(database.pool);
+    await sweep(database.pool, sweepOptions);
+    const [current] = await acquire(database.pool, parseJobs, alice, 1);
+    return { old: old!, current: current! };
+  }
+
+  it.each(VERBS)('cannot %s', async (verb) => {
+    const { old, current } = await reclaimedJob();
+    expect(await settle(database.pool, parseJobs, alice, [ending(old, verb)])).toEqual(new Map([[old.id, 'lost']]));
+    expect(await jobRow(database.pool, old.id)).toMatchObject({ state: 'running', token: current.token, attempt: 0 });
+  });
+
+  it.each(VERBS)('cannot %s after the row has gone back to queued or has ended', async (verb) => {
+    const { current } = await reclaimedJob();
+    await age(database.pool);
+    await sweep(database.pool, sweepOptions);
+    expect((await settle(database.pool, parseJobs, alice, [ending(current, verb)])).get(current.id)).toBe('lost');
+    expect(await jobRow(database.pool, current.id)).toMatchObject({ state: 'queued' });
+    await inTransaction(database.pool, (tx) => cancel(tx, parseJobs, [current.id], 'No longer wanted.'));
+    if (verb !== 'drain') expect((await settle(database.pool, parseJobs, alice, [ending(current, verb)])).get(current.id)).toBe('lost');
+    expect(await jobRow(database.pool, current.id)).toMatchObject({ state: 'cancelled' });
+  });
+});
+
 describe('a settle whose answer was lost', () => {
   it.each(VERBS)('is recognised when %s is sent again', async (verb) => {
     await newJob(database.pool);
