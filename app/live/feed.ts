@@ -10,7 +10,7 @@ export interface Feed {
   roundTripMs: number | null;
   /** Nothing was read for 15 s: what is shown may no longer be so. */
   stale: boolean;
-  /** The stream is not open at the moment. */
+  /** The stream is not open at the moment, or silent. */
   reconnecting: boolean;
   pollSeconds: number | null;
   /** The database clock now. */
@@ -35,6 +35,8 @@ export interface FeedFacts {
 
 /** Longer than this (ms) without a read, and the page says that it is stale; protocol: polling is not stale, silence is. */
 export const STALE_AFTER_MS = 15_000;
+/** The server speaks every two seconds: after more than two missed words (ms) the page no longer calls itself live. */
+const QUIET_MS = 5_000;
 /** A tab that comes back is read again at once: it is not called stale before that had a chance (ms). */
 const RETURN_MS = 1_500;
 
@@ -42,12 +44,12 @@ const RETURN_MS = 1_500;
 export function feedStateOf({ said, asOf, open, complete, silentMs, visibleMs, now }: FeedFacts): FeedState {
   const unread = now - asOf > STALE_AFTER_MS && visibleMs > STALE_AFTER_MS;
   if (silentMs > STALE_AFTER_MS || unread) return 'offline';
-  if (!said || !open) return 'catching_up';
+  if (!said || !open || silentMs > QUIET_MS) return 'catching_up';
   return said.state === 'offline' || complete ? said.state : 'catching_up';
 }
 
 export function feedOf(facts: FeedFacts, now: () => number): Feed {
-  const { said, asOf, open, visibleMs } = facts;
+  const { said, asOf, open, silentMs, visibleMs } = facts;
   const state = feedStateOf(facts);
   return {
     state,
@@ -55,7 +57,7 @@ export function feedOf(facts: FeedFacts, now: () => number): Feed {
     since: state === 'polling' && said ? said.since : facts.begun,
     roundTripMs: said?.roundTripMs ?? null,
     stale: facts.now - asOf > STALE_AFTER_MS && visibleMs > RETURN_MS,
-    reconnecting: !open,
+    reconnecting: !open || silentMs > QUIET_MS,
     pollSeconds: said?.pollSeconds ?? null,
     now,
   };

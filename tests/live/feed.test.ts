@@ -20,7 +20,8 @@ describe('the feed in the browser', () => {
 
   it('is offline when the stream has gone silent, whatever its last word was', () => {
     expect(feed({ silentMs: 15_001 }).state).toBe('offline');
-    expect(feed({ silentMs: 14_999 }).state).toBe('live');
+    expect(feed({ silentMs: 14_999 })).toMatchObject({ state: 'catching_up', reconnecting: true });
+    expect(feed({ silentMs: 4_999 }).state).toBe('live');
   });
 
   it('is offline when the server goes on talking but reads nothing', () => {
