@@ -41,7 +41,7 @@ export async function buildServer(root) {
     target: 'node20.19',
     format: 'esm',
     sourcemap: 'linked',
-    logLevel: 'error',
+    logLevel: 'silent',
   });
   removeOrphans(source, built);
 }

@@ -27,18 +27,22 @@ const commands = {
   prepare: undefined,
 };
 
+/** These do not serve the built console. */
+const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'check'];
+
 async function main() {
   const [command] = process.argv.splice(2, 1);
   if (!command || !(command in commands)) throw new Error(`expected one of ${Object.keys(commands).join(', ')}, found ${command ?? 'nothing'}`);
   checkNode();
-  await prepare();
+  await prepare(command);
   const entry = commands[command];
   if (entry?.endsWith('.ts')) (await import('tsx/esm/api')).register();
   if (entry) await import(pathToFileURL(path.join(root, entry)).href);
 }
 
-async function prepare() {
-  if (!needsInstall(root) && staleBuilds(root).length === 0) return linkCommand(root);
+async function prepare(command) {
+  const stale = () => staleBuilds(root).filter(name => name === 'server' || !withoutApp.includes(command));
+  if (!needsInstall(root) && stale().length === 0) return linkCommand(root);
   fs.mkdirSync(path.join(root, '.leaseboard'), { recursive: true });
   const release = await acquireFileLock(path.join(root, '.leaseboard', 'prepare.lock'), {
     timeoutMs: LOCK_LIMIT_MS,
@@ -46,7 +50,7 @@ async function prepare() {
   });
   try {
     if (needsInstall(root)) await install(root);
-    for (const name of staleBuilds(root)) {
+    for (const name of stale()) {
       if (name === 'app') process.stderr.write('Building the console …\n');
       await build(root, name);
     }

@@ -105,7 +105,7 @@ function startChild(name: 'web' | 'worker', { config, log }: Running): Supervise
     APP_VERSION: config.appVersion,
     PORT: String(config.port),
     LOG_LEVEL: config.logLevel,
-    NODE_ENV: 'production',
+    NODE_ENV: process.env.NODE_ENV === 'development' ? 'development' : 'production',
   }, log);
 }
 
@@ -124,6 +124,7 @@ function stopOnRequest(running: Running, up: Promise<void>): void {
   process.on('SIGINT', request);
   process.on('SIGTERM', request);
   process.on('SIGHUP', request);
+  if (process.env.NODE_ENV === 'development') process.on('SIGUSR2', () => [running.worker, running.web].forEach(child => child?.restart()));
 }
 
 async function takeDown({ config, embedded, web, worker }: Running): Promise<void> {

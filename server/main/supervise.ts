@@ -15,13 +15,16 @@ export type Supervised = {
   /** Asks it to stop and waits; kills it after `limitMs`. No restart from now on. */
   stop(limitMs: number): Promise<void>;
   kill(): void;
+  /** Lets it drain, then starts it anew at once. */
+  restart(): void;
 };
 
 export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger): Supervised {
   let child: ChildProcess;
   let stopping = false;
+  let restarting = false;
   let pauseMs = FIRST_PAUSE_MS;
-  let restart: NodeJS.Timeout | undefined;
+  let nextStart: NodeJS.Timeout | undefined;
 
   function start() {
     const since = performance.now();
@@ -29,9 +32,13 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
     child.on('error', error => log.error({ event: 'child_failed', child: name, error }, `${name} could not be started`));
     child.on('exit', (code, signal) => {
       if (stopping) return;
+      if (restarting) {
+        restarting = false;
+        return start();
+      }
       if (performance.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
       log.error({ event: 'child_ended', child: name, code, signal, againInMs: pauseMs }, `${name} ended by itself; it is started again`);
-      restart = setTimeout(start, pauseMs);
+      nextStart = setTimeout(start, pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     });
   }
@@ -40,7 +47,7 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
   return {
     async stop(limitMs) {
       stopping = true;
-      clearTimeout(restart);
+      clearTimeout(nextStart);
       if (child.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise(resolve => child.once('exit', resolve));
       child.kill('SIGTERM');
@@ -53,8 +60,12 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
     },
     kill() {
       stopping = true;
-      clearTimeout(restart);
+      clearTimeout(nextStart);
       child.kill('SIGKILL');
+    },
+    restart() {
+      restarting = true;
+      child.kill('SIGTERM');
     },
   };
 }
