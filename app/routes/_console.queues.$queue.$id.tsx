@@ -1,9 +1,9 @@
 import type { LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
 import { useLoaderData } from '@remix-run/react';
 import { unlessTooSlow } from '../../server/console/read.js';
+import { queueOfUrl } from '../../server/console/queue-of-url.js';
 import { isUuid } from '../../server/console/queue-filters.js';
 import { readRowPage } from '../../server/console/row-page.js';
-import { queueBySlug } from '../../server/lease/queues.js';
 import { FailurePage } from '~/components/failure-page';
 import { RowDetail } from '~/components/row-detail';
 import { SlowPage } from '~/components/slow-page';
@@ -13,7 +13,7 @@ export const meta: MetaFunction<typeof loader> = ({ data, params }) => [{ title:
 
 export async function loader({ context, params }: LoaderFunctionArgs) {
   requireOperator(context);
-  const queue = queueBySlug(params.queue ?? '');
+  const queue = queueOfUrl(params.queue);
   const id = (params.id ?? '').toLowerCase();
   if (!queue) throw new Response('There is no queue of this name. The rail lists those that exist.', { status: 404 });
   if (!isUuid(id)) throw new Response(`This address does not name a ${queue.noun}: ids are UUIDs. Open the row from its list, or check the link.`, { status: 404 });

@@ -1,10 +1,10 @@
 import type { LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
 import { redirect } from '@remix-run/node';
 import { useLoaderData, useRouteLoaderData } from '@remix-run/react';
+import { queueOfUrl } from '../../server/console/queue-of-url.js';
 import { parseQueueFilters } from '../../server/console/queue-filters.js';
 import { readQueuePage } from '../../server/console/queue-page.js';
 import { unlessTooSlow } from '../../server/console/read.js';
-import { queueBySlug } from '../../server/lease/queues.js';
 import { FailurePage } from '~/components/failure-page';
 import { QueueView } from '~/components/queue-view';
 import { SlowPage } from '~/components/slow-page';
@@ -17,7 +17,7 @@ export const meta: MetaFunction<typeof loader> = ({ data }) => [{ title: `${data
 
 export async function loader({ context, params, request }: LoaderFunctionArgs) {
   requireOperator(context);
-  const queue = queueBySlug(params.queue ?? '');
+  const queue = queueOfUrl(params.queue);
   if (!queue) throw new Response('There is no queue of this name. The rail lists those that exist.', { status: 404 });
   const query = new URL(request.url).searchParams;
   const typed = query.get('q');

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { insertParseItem, insertParseJob, sql } from '../support/factories.js';
+import { insertParseItem, sql } from '../support/factories.js';
 import type { RowState } from '../support/factories.js';
 
 /** A row id as it would have been made so many seconds ago. */
@@ -22,5 +22,3 @@ export function staleItem(db: pg.Pool, secondsAgo: number, values: Values = {}) 
     state: 'running', heartbeat_at: sql(`now() - interval '${secondsAgo + 60} seconds'`), lease_expires_at: sql(`now() - interval '${secondsAgo} seconds'`), ...values,
   });
 }
-
-export { insertParseJob };
