@@ -27,6 +27,13 @@ const BEAT_STATEMENT_MS = 5_000;
 /** The engine's statements name a few rows by key, whatever the planner believes of a table that grew since its last ANALYZE: one plan, by index. */
 const BY_INDEX = 'set jit = off; set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off';
 
+/**
+ * The pump's session. A server, database or role may default to asynchronous commits; an acquire that a crash undoes would be handed out again
+ * under the same token. Stricter defaults (remote_apply) stay.
+ */
+export const PUMP_SETUP = `${BY_INDEX}; set statement_timeout = '${PUMP_ANSWER_MS}ms';
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`;
+
 /** WORKER_ID is a label; the identity is unique per start. */
 export function identify(config: Config, role: 'web' | 'worker', queuesTaken: readonly QueueDefinition[]): ProcessIdentity {
   return {
@@ -60,7 +67,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
   const { config, pool, log, role, handlers, registry = queues } = options;
   const taken = registry.filter((queue) => config.workerCapabilities.includes(queue.capability) && handlers[queue.table]);
   const identity = identify(config, role, taken);
-  const pumpConnection = reserve(options, 'pump', `${BY_INDEX}; set statement_timeout = '${PUMP_ANSWER_MS}ms'`, PUMP_ANSWER_MS * 2);
+  const pumpConnection = reserve(options, 'pump', PUMP_SETUP, PUMP_ANSWER_MS * 2);
   // Only beats may commit asynchronously: a lost beat costs at most one lease, a lost acquire would hand out a token twice.
   const beatConnection = reserve(options, 'beats', `set synchronous_commit = off; ${BY_INDEX}; set statement_timeout = '${BEAT_STATEMENT_MS}ms'`, BEAT_STATEMENT_MS * 2);
   const listener = createListener({

@@ -1,8 +1,10 @@
+import pg from 'pg';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Config } from '../../server/config.js';
 import type { Handlers } from '../../server/lease/handler.js';
 import type { TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
+import { PUMP_SETUP } from '../../server/worker/process.js';
 import { createProxy, type Proxy } from '../bus/proxy.js';
 import { causes, openTransaction, undoOpen } from '../lease/world.js';
 import { add, broken, Gate, row, startWorker, stateCounts, stopAll, workerDatabase } from './world.js';
@@ -176,6 +178,18 @@ describe('an end that cannot be written now', () => {
     await until(async () => (await stateCounts(database.pool)).succeeded === 3, { timeoutMs: 8_000 });
     expect(await row(database.pool, ids[1]!)).toMatchObject({ state: 'running' });
     await database.pool.query('alter table test_rows drop constraint test_refuses');
+  });
+});
+
+describe('the pump\'s session', () => {
+  it.each([['off', 'on'], ['local', 'on'], ['remote_apply', 'remote_apply'], ['on', 'on']])('where commits are %s by default has them %s', async (byDefault, then) => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`set synchronous_commit = ${byDefault}`);
+    await client.query(PUMP_SETUP);
+    const { rows } = await client.query('show synchronous_commit');
+    await client.end();
+    expect(rows).toEqual([{ synchronous_commit: then }]);
   });
 });
 
