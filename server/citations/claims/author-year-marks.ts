@@ -5,7 +5,7 @@ import { AND, ET_AL, FAMILY } from './names.js';
 const YEAR = '(?:1[5-9]|20)\\d\\d[a-z]?';
 /** One or several years of the same authors: "2004", "1987, 1994", "2004a, b". Ranges and dates are none. */
 const YEARS = new RegExp(`(?<![\\d./\\p{L}–-])${YEAR}(?:(?:\\s?[,;/&]\\s?|\\s(?:and|und)\\s)(?:${YEAR}(?![\\d–-])|[a-z](?=[,;)\\]])))*(?![\\d\\p{L}%]|[–-]\\d|\\.\\d)`, 'gu');
-const NAMES = new RegExp(`(?<![\\p{L}\\p{N}.’'-])(?<names>${FAMILY}(?:,\\s${FAMILY}){0,9}(?:${AND}${FAMILY})?)(?<etAl>${ET_AL})?(?:['’]s?)?$`, 'u');
+const NAMES = new RegExp(`(?<![\\p{L}\\p{N}.’'-]|à\\s)(?<names>${FAMILY}(?:,\\s${FAMILY}){0,9}(?:${AND}${FAMILY})?)(?:,?\\s[JS]r\\.)?(?<etAl>${ET_AL})?(?:['’]s?)?$`, 'u');
 const PLACE_BEHIND = new RegExp(`^\\s?[,:]\\s?(?<locator>${LOCATOR})`, 'u');
 /** Names with their titles fit in here; looking further back is slow and finds other people. */
 const LOOK_BACK = 240;
@@ -35,8 +35,8 @@ export function findAuthorYearMarks(text: string, options: AuthorYearOptions): {
     if (/(?:\bS|\bpp?|\bNr|\bNo|§)\.?\s$/u.test(text.slice(Math.max(0, match.index - 5), match.index))) continue;
     const years = { from: match.index, to: match.index + match[0].length, list: yearsIn(match[0]) };
     const mark = markAt(text, years, Math.max(end, years.from - LOOK_BACK), options);
-    if (mark === undefined) lookalikes.push({ reason: 'no_author', from: years.from, to: years.to });
-    else marks.push(...mark);
+    if (mark !== undefined) marks.push(...mark);
+    else if (text.charAt(years.from - 1) === '(' && text.charAt(years.to) === ')') lookalikes.push({ reason: 'no_author', from: years.from - 1, to: years.to + 1 });
     end = years.to;
   }
   return { marks, lookalikes };
@@ -68,7 +68,8 @@ function markAt(text: string, years: Years, floor: number, options: AuthorYearOp
   const place = PLACE_BEHIND.exec(text.slice(years.to, years.to + 60));
   const close = opened ? /^.{0,60}?[)\]]/u.exec(text.slice(years.to, years.to + 61)) : null;
   const end = close && (place === null || close[0].length >= place[0].length) ? years.to + close[0].length : years.to + (place?.[0].length ?? 0);
-  const bare = !opened && !options.cited && !insideBrackets(text, years.from);
+  // "seq(2000, 2002)" is a call, "Koch(2004)" needs a known Koch.
+  const bare = opened ? !/^\s/u.test(opened[0]) : !options.cited && !insideBrackets(text, years.from);
   return years.list.map((year, i): FoundMark => ({
     kind: 'author_year',
     from: i === 0 ? floor + (names.starts[0] ?? 0) : years.from + year.from,

@@ -16,11 +16,17 @@ export function groundClaims(text: string, sentences: readonly Sentence[], marks
   sentences.forEach((sentence, i) => {
     const own: number[] = [];
     for (; next < marks.length && marks[next]!.from < sentence.to; next++) own.push(next);
-    if (own.length === 0) return;
+    if (own.length === 0 || isHeading(text, sentence)) return;
     const range = wordsBeside(text, sentence, own.map((at) => marks[at]!)) < MIN_WORDS ? withPrevious(text, sentences, i) : sentence;
     for (const group of byWork(own, marks)) claims.push({ from: range.from, to: Math.max(range.to, ...group.map((at) => Math.min(marks[at]!.to, text.length))), marks: group });
   });
   return claims;
+}
+
+/** "5.2. Petersen (2009)": a numbered line of its own that ends like no sentence. It names a work and claims nothing. */
+function isHeading(text: string, { from, to }: Sentence): boolean {
+  const alone = (from === 0 || text.charAt(from - 1) === '\n') && (to === text.length || text.charAt(to) === '\n');
+  return alone && to - from < 150 && /^(?:\d{1,2}\.)*\d{1,2}\.?\s\p{Lu}.*[^.!?:]$/u.test(text.slice(from, to));
 }
 
 function wordsBeside(text: string, sentence: Sentence, marks: readonly ResolvedMark[]): number {

@@ -55,8 +55,8 @@ export interface ClaimsResult {
 }
 
 /**
- * Everything a thesis cites, from its text alone. Pure and synchronous; about a second for 12 million characters is not to be had, so
- * run it in a process of its own when the text is of unknown size.
+ * Everything a thesis cites, from its text alone. Pure and synchronous: it holds the thread for as long as it takes (a paper of a hundred
+ * thousand characters: half a second), so run it in a process of its own.
  */
 export function extractClaims(document: DocumentText): ClaimsResult {
   const lines = withoutFurniture(linesOf(document));
@@ -65,7 +65,10 @@ export function extractClaims(document: DocumentText): ClaimsResult {
   const bibliography = readBibliography(split.body, words);
   const flow = flowOf(bibliography.rest, words);
   const finder = new MarkFinder(bibliography);
-  const found = finder.find(flow.text, finder.readNotes(split.notes, words), (at) => pageOf(document, flow.offset(at)));
+  const found = finder.find(flow.text, finder.readNotes(split.notes, words), {
+    pageAt: (at) => pageOf(document, flow.offset(at)),
+    startsLine: (at) => at === 0 || document.text.charAt(flow.offset(at) - 1) === '\n',
+  });
   return toResult(document, flow, bibliography, found);
 }
 

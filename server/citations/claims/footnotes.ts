@@ -12,7 +12,10 @@ export interface WithFootnotes {
   notes: Footnote[];
 }
 
-const NOTE_START = /^(?<number>\d{1,3})\)?\s?(?=[\p{L}"'“„(])/u;
+/** So many lines at a page's foot may be notes. */
+const MAX_LINES = 60;
+const MAX_MISSED = 3;
+const NOTE_START = /^(?<number>\d{1,3})\)?\s?(?=["'“„(]?(?:\p{L}{2}|[AI]\s\p{L}{2}))/u;
 
 /** Takes the footnotes out of the lines, page by page. */
 export function splitFootnotes(lines: readonly Line[]): WithFootnotes {
@@ -21,7 +24,7 @@ export function splitFootnotes(lines: readonly Line[]): WithFootnotes {
     let to = from;
     while (lines[to]?.page === lines[from]?.page) to++;
     const page = lines.slice(from, to);
-    const start = firstNote(page);
+    const start = firstNote(page, result.notes.at(-1)?.number ?? 0);
     result.body.push(...page.slice(0, start));
     result.notes.push(...notesOf(page.slice(start)));
     from = to;
@@ -30,14 +33,19 @@ export function splitFootnotes(lines: readonly Line[]): WithFootnotes {
 }
 
 /** Index of the line where the notes begin: from there to the page's end their numbers grow by one, and the text above refers to each. */
-function firstNote(page: readonly Line[]): number {
-  for (let i = 1; i < page.length; i++) {
+function firstNote(page: readonly Line[], last: number): number {
+  for (let i = Math.max(1, page.length - MAX_LINES); i < page.length; i++) {
     const numbers = page.slice(i).flatMap((line) => noteNumber(line) ?? []);
-    if (noteNumber(page[i]!) === undefined || !ascending(numbers)) continue;
+    if (noteNumber(page[i]!) === undefined || !ascending(numbers) || !follows(numbers[0]!, last)) continue;
     const above = page.slice(0, i).map((line) => line.text).join('\n');
     if (numbers.every((number) => refersTo(above, number))) return i;
   }
   return page.length;
+}
+
+/** Counting goes on from page to page, or begins anew. A few may have been missed. */
+function follows(number: number, last: number): boolean {
+  return number === 1 || (number > last && number - last <= MAX_MISSED + 1);
 }
 
 function noteNumber(line: Line): number | undefined {

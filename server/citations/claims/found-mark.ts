@@ -18,7 +18,7 @@ export type Cited =
 
 /** Something that looks like a mark and is none; kept so that the report can say what was passed over. */
 export interface Lookalike {
-  reason: 'subscript' | 'interval' | 'program_output' | 'number_not_in_bibliography' | 'footnote_without_citation' | 'no_author' | 'unknown_bare_name';
+  reason: 'subscript' | 'interval' | 'program_output' | 'label_not_in_bibliography' | 'bibliography_not_labelled' | 'footnote_without_citation' | 'no_author' | 'unknown_bare_name';
   from: number;
   to: number;
 }

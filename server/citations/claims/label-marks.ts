@@ -11,8 +11,17 @@ const MAX_RANGE = 30;
 /** So many words with a number set directly behind them, and none set apart, are a style and no subscripts. */
 const ATTACHED_STYLE = 3;
 
+export interface KnownLabels {
+  /** Of the list of references; empty if it is not labelled. */
+  labels: ReadonlySet<string>;
+  /** There is no list of references at all: then every label counts, and none is resolved. */
+  any: boolean;
+  /** Whether a line of the page begins here. */
+  startsLine: (at: number) => boolean;
+}
+
 /** Finds [1], [1, 2], [1–3], [1, S. 4], [KR06, AB12]: only labels that the list of references has count. */
-export function findLabelMarks(text: string, labels: ReadonlySet<string>): { marks: FoundMark[]; lookalikes: Lookalike[] } {
+export function findLabelMarks(text: string, known: KnownLabels): { marks: FoundMark[]; lookalikes: Lookalike[] } {
   const marks: FoundMark[] = [];
   const lookalikes: Lookalike[] = [];
   const attached = writesAttached(text);
@@ -20,7 +29,7 @@ export function findLabelMarks(text: string, labels: ReadonlySet<string>): { mar
     const parts = readParts(match.groups?.inner ?? '');
     if (!parts) continue;
     const at = { from: match.index, to: match.index + match[0].length };
-    const reason = lookalikeReason(text, at, parts, labels, attached);
+    const reason = lookalikeReason(text, at, parts, known, attached);
     if (reason) lookalikes.push({ reason, ...at });
     else marks.push(...parts.map((part) => toMark(part, at)));
   }
@@ -58,14 +67,15 @@ function numbersOf(range: RegExpExecArray): string[] | undefined {
   return Array.from({ length: last - first + 1 }, (_, i) => String(first + i));
 }
 
-function lookalikeReason(text: string, at: { from: number; to: number }, parts: Part[], labels: ReadonlySet<string>, attached: boolean): Lookalike['reason'] | undefined {
+function lookalikeReason(text: string, at: { from: number; to: number }, parts: Part[], known: KnownLabels, attached: boolean): Lookalike['reason'] | undefined {
   const before = text.slice(Math.max(0, at.from - 40), at.from);
   const numeric = parts.every((part) => part.numeric);
   if (numeric && /[\p{N})\]_$]$/u.test(before)) return 'subscript';
   if (numeric && /\p{L}$/u.test(before) && !(attached && NATURAL_WORD.test(before))) return 'subscript';
-  if (numeric && /(?:^|\n|>\s)$/u.test(before) && /^\s[\d"'-]/u.test(text.slice(at.to, at.to + 3))) return 'program_output';
+  if (numeric && known.startsLine(at.from) && /^\s(?:[\d"'-]|TRUE|FALSE|NA|NULL)/u.test(text.slice(at.to, at.to + 6))) return 'program_output';
   if (numeric && parts.length === 2 && INTERVAL.test(before)) return 'interval';
-  return parts.some((part) => labels.has(part.label)) ? undefined : 'number_not_in_bibliography';
+  if (known.any || parts.some((part) => known.labels.has(part.label))) return undefined;
+  return known.labels.size === 0 ? 'bibliography_not_labelled' : 'label_not_in_bibliography';
 }
 
 const INTERVAL = /(?:intervalls?|interval|range|bereichs?|wertebereich|domain|support|∈|zwischen|between)\s?(?:von|of|from)?\s?$/iu;

@@ -11,6 +11,13 @@ export interface ResolvedMark extends FoundMark {
   resolution: Resolution;
 }
 
+/** Where positions of the text lie on their pages. */
+export interface Where {
+  /** 1-based. */
+  pageAt: (at: number) => number;
+  startsLine: (at: number) => boolean;
+}
+
 export interface Marks {
   /** In the order of the text. */
   marks: ResolvedMark[];
@@ -21,18 +28,23 @@ export interface Marks {
 export class MarkFinder {
   private readonly resolver: Resolver;
   private readonly organisations: string[];
-  private readonly labels: Set<string>;
+  private readonly known: { labels: Set<string>; any: boolean };
 
-  constructor(private readonly bibliography: Bibliography) {
+  constructor(bibliography: Bibliography) {
     this.resolver = new Resolver(bibliography);
     this.organisations = bibliography.entries.filter((entry) => entry.corporate)
       .flatMap((entry) => [...entry.authors, ...entry.aliases]).filter((name) => name !== '').sort((a, b) => b.length - a.length);
-    this.labels = new Set(bibliography.labels === 'none' ? [] : bibliography.entries.flatMap((entry) => entry.label ?? []));
+    const labels = bibliography.labels === 'none' ? [] : bibliography.entries.flatMap((entry) => entry.label ?? []);
+    this.known = { labels: new Set(labels), any: bibliography.entries.length === 0 };
   }
 
   /** All marks of the body, each with the work it cites or the reason why none was found. */
-  find(text: string, notes: readonly ReadNote[], pageAt: (at: number) => number): Marks {
-    const found = [findAuthorYearMarks(text, { organisations: this.organisations }), findLabelMarks(text, this.labels), findFootnoteMarks(text, notes, pageAt)];
+  find(text: string, notes: readonly ReadNote[], where: Where): Marks {
+    const found = [
+      findAuthorYearMarks(text, { organisations: this.organisations }),
+      findLabelMarks(text, { ...this.known, startsLine: where.startsLine }),
+      findFootnoteMarks(text, notes, where.pageAt),
+    ];
     const resolved = found.flatMap(({ marks }) => marks).map((mark) => this.resolve(mark)).sort((a, b) => a.from - b.from);
     const marks = resolved.filter((mark) => !isUnknownBare(mark));
     const bare = resolved.filter(isUnknownBare).map(({ from, to }): Lookalike => ({ reason: 'unknown_bare_name', from, to }));
@@ -53,7 +65,7 @@ export class MarkFinder {
   private citesOf(text: string, last: FoundMark[]): FoundMark[] {
     if (/^(?:Vgl\.\s|Siehe\s|See\s)?(?:ebd|ebenda|ibid|ders|dies|idem|a\. ?a\. ?O)\b\.?/iu.test(text)) return last;
     const { marks } = findAuthorYearMarks(text, { organisations: this.organisations, cited: true });
-    const { marks: labelled } = findLabelMarks(text, this.labels);
+    const { marks: labelled } = findLabelMarks(text, { ...this.known, startsLine: () => false });
     const dated = marks.filter((mark) => this.resolver.resolve(mark.cites).entry !== null || !hasCitingWord(text));
     if (dated.length + labelled.length > 0) return [...dated, ...labelled];
     const byTitle: FoundMark = { kind: 'footnote', from: 0, to: text.length, cites: { by: 'note', text }, locator: null };

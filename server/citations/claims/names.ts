@@ -17,9 +17,9 @@ export function nameKey(name: string): string {
   return foldText(name.replace(/^(?:\p{Lu}\.[\s-]?)+/u, '')).replace(/ae/g, 'a').replace(/oe/g, 'o').replace(/ue/g, 'u').replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** The key without "van", "de" and the like: some texts leave them out. */
+/** The key without "van", "de", "Jr." and the like: some texts leave them out. */
 export function bareNameKey(name: string): string {
-  let bare = name;
+  let bare = name.replace(/,?\s(?:[JS]r\.?|I{2,3})$/u, '');
   while (particleStart.test(bare)) bare = bare.replace(particleStart, '');
   return nameKey(bare);
 }

@@ -14,7 +14,7 @@ export interface Summary {
   claims: number;
   entries: number;
   labels: Bibliography['labels'];
-  marks: Counts & { unresolved: number; byKind: Record<MarkKind, Counts>; reasons: Partial<Record<Unresolved, number>> };
+  marks: Counts & { unresolved: number; /** Resolved or not, they carry no claim. */ inHeadings: number; byKind: Record<MarkKind, Counts>; reasons: Partial<Record<Unresolved, number>> };
   lookalikes: Partial<Record<Lookalike['reason'], number>>;
 }
 
@@ -32,7 +32,7 @@ export function summarise({ marks, claims, lookalikes, sentences, bibliography }
   return {
     sentences, claims: claims.length, entries: bibliography.entries.length, labels: bibliography.labels,
     marks: {
-      ...all, unresolved: all.seen - all.resolved,
+      ...all, unresolved: all.seen - all.resolved, inHeadings: all.seen - claims.reduce((sum, claim) => sum + claim.marks.length, 0),
       byKind: { author_year: byKind('author_year'), number: byKind('number'), label: byKind('label'), footnote: byKind('footnote') },
       reasons: tally(marks.flatMap((mark) => mark.reason ?? [])),
     },
