@@ -19,10 +19,12 @@ const STARTERS = 'The|This|That|These|Those|There|Then|It|In|We|For|As|If|When|T
 const INITIAL = new RegExp(`(?<![\\p{L}\\p{N}])\\p{Lu}\\.(?=-?\\s?[\\p{L},;:)&])(?!\\s(?:${STARTERS})\\s)`, 'gu');
 /** "3. Auflage", "12. März" */
 const ORDINAL = /(?<![\p{L}\p{N}.,])\d{1,2}\.(?=\s(?:Auflage|Aufl|Kapitel|Abschnitt|Jahrhundert|Januar|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Semester|Teil|Stufe|Schritt|Quartal|Klasse|Platz|Absatz|Satz))/gu;
+/** "5.1. Title" and "2. Second" at the start of a paragraph. */
+const NUMBERING = /^(?:\d{1,2}\.){1,4}(?=\s)/gmu;
 const FOLLOWING_PAGES = /(?<=\d)\s?ff?\.(?=\s?[),;])/gu;
 
 /** The text with full stops that end no sentence masked; of the same length. */
 export function maskAbbreviations(text: string): string {
   const mask = (found: string) => found.replaceAll('.', MASK);
-  return [WORD, BEFORE_NUMBER, SMALL_LETTER, SECOND_LETTER, INITIAL, ORDINAL, FOLLOWING_PAGES].reduce((masked, pattern) => masked.replace(pattern, mask), text);
+  return [WORD, BEFORE_NUMBER, SMALL_LETTER, SECOND_LETTER, INITIAL, ORDINAL, NUMBERING, FOLLOWING_PAGES].reduce((masked, pattern) => masked.replace(pattern, mask), text);
 }

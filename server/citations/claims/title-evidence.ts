@@ -19,8 +19,8 @@ const IN_A_SENTENCE = 0.5;
 /** Share of the title's words, in order, below which it is another title. */
 const MIN_SHARE = 0.8;
 
-/** Looks for a title at the head of a document. Hyphens, case, accents and line ends do not matter. */
-export function titleEvidence(title: string, head: string): TitleEvidence {
+/** Looks for a title at the head of a document (see `headWords`). Hyphens, case, accents and line ends do not matter. */
+export function titleEvidence(title: string, head: readonly HeadWord[]): TitleEvidence {
   const words = wordsOfText(title);
   const whole = search(words, head);
   if (whole.score > 0) return whole;
@@ -38,7 +38,7 @@ function joinBroken(text: string): string {
   return text.replace(/[-‐\u00ad]\n/gu, '');
 }
 
-interface HeadWord {
+export interface HeadWord {
   word: string;
   /** First of its line. */
   starts: boolean;
@@ -46,16 +46,16 @@ interface HeadWord {
   ends: boolean;
 }
 
-function headWords(head: string): HeadWord[] {
+/** Words of a document's beginning, as `titleEvidence` needs them: read once for all titles. */
+export function headWords(head: string): HeadWord[] {
   return joinBroken(head).split('\n').flatMap((line) => {
     const words = [...foldText(line).replace(/[-‐'’_]/gu, ' ').matchAll(/(?<word>[\p{L}\p{N}]+)(?<end>[^\p{L}\p{N}]*)/gu)];
     return words.map((match, i) => ({ word: match.groups?.word ?? '', starts: i === 0, ends: i === words.length - 1 || /[:.?!*†–—]/u.test(match.groups?.end ?? '') }));
   });
 }
 
-function search(title: readonly string[], head: string): TitleEvidence {
+function search(title: readonly string[], words: readonly HeadWord[]): TitleEvidence {
   if (title.length < 2 || title.join('').length < 10) return NOTHING;
-  const words = headWords(head);
   let best = NOTHING;
   for (let from = 0; from < Math.min(words.length, TITLE_BEGINS_WITHIN); from++) {
     if (citesHere(words, from)) continue;
