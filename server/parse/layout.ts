@@ -57,7 +57,6 @@ function uprightBaseline(item: TextItem): number | undefined {
 function visibleText(raw: string): string {
   return cleanText(raw)
     .replace(/[\s\u200b\ufeff]+/g, ' ')
-    // eslint-disable-next-line no-control-regex -- these are exactly the characters meant
     .replace(/[\u0001-\u001f\u007f-\u009f]/g, '\ufffd')
     .trim();
 }

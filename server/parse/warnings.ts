@@ -7,7 +7,8 @@ export class Warnings {
   /** Takes over the console: a parser has no other use for it. */
   static fromConsole(): Warnings {
     const warnings = new Warnings();
-    console.log = console.warn = (text: unknown) => warnings.hear(String(text));
+    const hear = (text: unknown) => warnings.hear(String(text));
+    Object.assign(console, { log: hear, warn: hear });
     return warnings;
   }
 
