@@ -9,7 +9,6 @@ export interface LiveClient {
   state(): LiveState;
   feed(): Feed;
   now(): number;
-  clockOffsetMs(): number | null;
   /** The page's loaders have read the database at `asOf`. */
   loaded(asOf: number): void;
   /** This topic is on the page; call what is returned when it no longer is. */
@@ -82,7 +81,6 @@ export function createLiveClient(startAt: number, onSignedOut: () => void): Live
     state: () => state,
     feed: () => feed,
     now: clock.now,
-    clockOffsetMs: clock.offset,
     loaded(at) {
       asOf = Math.max(asOf, at);
       refreshFeed();

@@ -81,12 +81,6 @@ export function useLiveRows(topic: string, initial: RowView[], filters: Pick<Que
   return useMemo(() => liveRows(state, topic, initial, loaded.epoch, firstPage), [state, topic, initial, loaded.epoch, firstPage]);
 }
 
-/** Milliseconds between this browser's monotonic clock and the database's; null before the stream has said. */
-export function useClockOffset(): number | null {
-  const { client } = useContextValue();
-  return useSyncExternalStore(client.onFeed, client.clockOffsetMs, () => null);
-}
-
 /**
  * Someone reads on while new rows push those on the screen off the page. A stream that was opened since does not know of these: they are
  * asked for by name. Only ever more of them for one list, so that the stream is not reopened back and forth.

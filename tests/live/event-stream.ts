@@ -2,7 +2,6 @@ import http from 'node:http';
 
 export interface SentEvent {
   event: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever the server says
   data: any;
 }
 

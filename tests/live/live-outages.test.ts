@@ -52,7 +52,6 @@ afterAll(async () => {
 
 interface Seen {
   event: string;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- whatever the hub says
   data: any;
 }
 
