@@ -13,7 +13,7 @@ export function errorCode(error: unknown): string {
 export function isConnectionError(error: unknown): boolean {
   const code = errorCode(error);
   if (lostStates.has(code) || lostSystemCodes.has(code) || /^08...$/.test(code)) return true;
-  return error instanceof Error && code === '' && lostMessages.test(error.message);
+  return error instanceof Error && code === '' && typeof error.message === 'string' && lostMessages.test(error.message);
 }
 
 /** Deadlock (40P01) or serialization failure (40001): the transaction was rolled back and may run again. */

@@ -101,7 +101,7 @@ async function failed(held: Held, error: unknown, context: RunContext): Promise<
 }
 
 async function endingOf(held: Held, error: unknown, context: RunContext): Promise<Ending> {
-  const message = cleanText((error instanceof Error ? error.message : String(error)).slice(0, MAX_MESSAGE_CHARS));
+  const message = cleanText(textOf(error).slice(0, MAX_MESSAGE_CHARS));
   if (error instanceof PermanentError) return { ...keyOf(held), verb: 'fail', code: error.code, message };
   if (error instanceof OutsideError) {
     const delayMs = await context.breaker.failed(context.queue.table, message, error.retryAfterMs);
@@ -112,6 +112,15 @@ async function endingOf(held: Held, error: unknown, context: RunContext): Promis
   }
   const code = error instanceof TransientError ? error.code : 'internal';
   return { ...keyOf(held), verb: 'retry', code, message, delayMs: retryDelayMs(held.lease.attempt) };
+}
+
+/** Whatever was thrown, also what cannot be turned into text. */
+function textOf(error: unknown): string {
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'Something was thrown that has no text.';
+  }
 }
 
 function keyOf(held: Held): { id: string; token: string } {

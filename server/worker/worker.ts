@@ -94,9 +94,7 @@ export class Worker {
   start(): void {
     this.parts.listener.subscribe('kick', (message) => this.hear(message));
     this.parts.listener.onActive(() => this.pump.pollAll());
-    this.beats.start();
-    this.polls.start();
-    this.deadlines.start();
+    for (const loop of [this.beats, this.polls, this.deadlines]) loop.start();
     this.pump.pollAll();
   }
 
@@ -131,8 +129,8 @@ export class Worker {
   private wanted(queue: QueueDefinition): number {
     if (this.draining || this.drainedByOperator) return 0;
     const allowed = this.breaker.allowance(queue.table);
-    if (allowed === 1 && this.holdings.idsOf(queue.table).length > 0) return 0; // on trial
-    return Math.min(this.slots.free(queue.table), allowed);
+    const onTrial = allowed === 1 && this.holdings.idsOf(queue.table).length > 0;
+    return onTrial ? 0 : Math.min(this.slots.free(queue.table), allowed);
   }
 
   /** A claim that was under way when the orders came is handed straight back. */
@@ -195,7 +193,7 @@ export class Worker {
       this.timers.delete(timer);
       this.pump.claimable(queue.table, false);
       this.pump.wake();
-    }, delayMs + KICK_JITTER_MS);
+    }, delayMs + KICK_JITTER_MS).unref();
     this.timers.add(timer);
   }
 

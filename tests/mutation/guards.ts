@@ -7,46 +7,48 @@ export interface Mutant {
   to: string;
   /** All occurrences in `inside` at once; further functions where the same guard stands a second time (lock first, then write). */
   also?: string[];
+  /** The test files (tests/lease/…) that should notice; run first, then all the others. */
+  first: string[];
 }
 
 const ENDING = 'server/lease/ending.ts';
-const HELD = `t.state = 'running' and t.lease_token = e.token`;
-const NO_TOKEN = `t.state = 'running'`;
+const HELD = `\${isHeld(queue, 't')} and t.lease_token = e.token`;
+const NO_TOKEN = `\${isHeld(queue, 't')}`;
 const NO_STATE = 't.lease_token = e.token';
 
 export const mutants: readonly Mutant[] = [
-  { guard: 'token in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_TOKEN },
-  { guard: 'state in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_STATE },
-  { guard: 'token in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_TOKEN, also: ['endedCte'] },
-  { guard: 'state in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_STATE, also: ['endedCte'] },
-  { guard: 'token in lock and write of a success', file: ENDING, inside: 'succeededCte', from: HELD, to: NO_TOKEN },
-  { guard: 'state in lock and write of a success', file: ENDING, inside: 'succeededCte', from: HELD, to: NO_STATE },
-  { guard: 'order of the locks of ends', file: ENDING, inside: 'endsCte', from: 'order by t.id for update of t', to: '', also: ['succeededCte'] },
-  { guard: 'awaiting before a parent closes', file: ENDING, inside: 'parentCtes', from: `p.state = 'awaiting' and p.open_children`, to: 'p.open_children' },
-  { guard: 'queued before a claim', file: ENDING, inside: 'claimedCte', from: `state = 'queued' and run_after`, to: 'run_after' },
-  { guard: 'due before a claim', file: ENDING, inside: 'claimedCte', from: 'run_after <= now() and ', to: '' },
-  { guard: 'known kind before a claim', file: ENDING, inside: 'claimedCte', from: ' and (${known})', to: '' },
-  { guard: 'pause before a claim', file: ENDING, inside: 'claimedCte', from: 'not exists (select 1 from queue_pauses', to: 'true or exists (select 1 from queue_pauses' },
-  { guard: 'limit of a claim', file: ENDING, inside: 'claimedCte', from: 'limit $${first + 3}', to: 'limit $${first + 3} + 1' },
-  { guard: 'skip locked in a claim', file: ENDING, inside: 'claimedCte', from: 'for update skip locked', to: 'for update' },
-  { guard: 'a new token at each claim', file: ENDING, inside: 'claimedCte', from: 'lease_token = t.lease_token + 1', to: 'lease_token = greatest(t.lease_token, 1)' },
-  { guard: 'expiry in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'lease_expires_at < now()', to: 'true' },
-  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: `state = 'running' and `, to: '' },
-  { guard: 'skip locked in the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'for update skip locked', to: 'for update' },
-  { guard: 'lock before the write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: ' for update skip locked', to: '' },
-  { guard: 'whose rows are given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'worker_id = $1', to: '$1::text is not null' },
-  { guard: 'known rows are not given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'id <> all ($2::uuid[])', to: '$2::uuid[] is not null' },
-  { guard: 'token of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ' and lease_token = $2', to: ' and $2::bigint is not null' },
-  { guard: 'state of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ` and state = 'running'`, to: '' },
-  { guard: 'lock of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ' for update', to: '' },
-  { guard: 'token of a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: ' and t.lease_token = b.token', to: '' },
-  { guard: 'state of a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: `t.state = 'running' and `, to: '' },
-  { guard: 'skip locked in a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: 'for update of t skip locked', to: 'for update of t' },
-  { guard: 'not ended before a cancel', file: 'server/lease/cancel.ts', inside: 'cancelRows', from: `and t.state in (\${queue.states.filter(isOpen).map((state) => \`'\${state}'\`).join(', ')})`, to: '' },
-  { guard: 'lock before a cancel', file: 'server/lease/cancel.ts', inside: 'cancelRows', from: 'order by t.id for update of t', to: '' },
-  { guard: 'queued before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: `t.state = 'queued'`, to: 'true' },
-  { guard: 'age before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: 'c.ran_seconds - t.${clockColumn} > $2', to: '$2::float8 is not null' },
-  { guard: 'awaiting before a repair', file: 'server/lease/reconcile.ts', inside: 'correction', from: `and p.state = 'awaiting' and`, to: 'and' },
-  { guard: 'token of what counts as already ended', file: 'server/lease/settle.ts', inside: 'classifyMissed', from: ' and e.lease_token = m.token', to: '' },
-  { guard: 'one sweep at a time', file: 'server/lease/sweep.ts', inside: 'underLock', from: 'rows[0].locked', to: '(rows[0].locked || true)' },
+  { guard: 'token in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_TOKEN, first: ['tokens'] },
+  { guard: 'state in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_STATE, first: ['tokens'] },
+  { guard: 'token in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_TOKEN, also: ['endedCte'], first: ['tokens'] },
+  { guard: 'state in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_STATE, also: ['endedCte'], first: ['tokens'] },
+  { guard: 'token in lock and write of a success', file: ENDING, inside: 'succeededCte', from: HELD, to: NO_TOKEN, first: ['tokens'] },
+  { guard: 'state in lock and write of a success', file: ENDING, inside: 'succeededCte', from: HELD, to: NO_STATE, first: ['tokens'] },
+  { guard: 'order of the locks of ends', file: ENDING, inside: 'endsCte', from: 'order by t.id for update of t', to: '', also: ['succeededCte'], first: ['parents'] },
+  { guard: 'awaiting before a parent closes', file: ENDING, inside: 'parentCtes', from: `p.state = 'awaiting' and p.open_children`, to: 'p.open_children', first: ['races', 'parents'] },
+  { guard: 'queued before a claim', file: ENDING, inside: 'claimedCte', from: '${isClaimable(queue)} and run_after', to: 'run_after', first: ['acquire'] },
+  { guard: 'due before a claim', file: ENDING, inside: 'claimedCte', from: 'run_after <= now() and ', to: '', first: ['acquire'] },
+  { guard: 'known kind before a claim', file: ENDING, inside: 'claimedCte', from: ' and (${known})', to: '', first: ['acquire'] },
+  { guard: 'pause before a claim', file: ENDING, inside: 'claimedCte', from: 'not exists (select 1 from queue_pauses', to: 'true or exists (select 1 from queue_pauses', first: ['acquire'] },
+  { guard: 'limit of a claim', file: ENDING, inside: 'claimedCte', from: 'limit $${first + 3}', to: 'limit $${first + 3} + 1', first: ['acquire'] },
+  { guard: 'skip locked in a claim', file: ENDING, inside: 'claimedCte', from: 'for update skip locked', to: 'for update', first: ['acquire'] },
+  { guard: 'a new token at each claim', file: ENDING, inside: 'claimedCte', from: 'lease_token = t.lease_token + 1', to: 'lease_token = greatest(t.lease_token, 1)', first: ['tokens'] },
+  { guard: 'expiry in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'lease_expires_at < now()', to: 'true', first: ['races'] },
+  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: `state = 'running' and `, to: '', first: ['races'] },
+  { guard: 'skip locked in the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'for update skip locked', to: 'for update', first: ['races'] },
+  { guard: 'lock before the write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: ' for update skip locked', to: '', first: ['races'] },
+  { guard: 'whose rows are given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'worker_id = $1', to: '$1::text is not null', first: ['tokens'] },
+  { guard: 'known rows are not given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'id <> all ($2::uuid[])', to: '$2::uuid[] is not null', first: ['tokens'] },
+  { guard: 'token of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: ['tokens'] },
+  { guard: 'state of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ' and ${isHeld(queue)}', to: '', first: ['tokens'] },
+  { guard: 'lock of the fence', file: 'server/lease/fence.ts', inside: 'fence', from: ' for update', to: '', first: ['tokens'] },
+  { guard: 'token of a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: ' and t.lease_token = b.token', to: '', first: ['renew', 'races'] },
+  { guard: 'state of a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: `\${isHeld(queue, 't')} and `, to: '', first: ['renew', 'races'] },
+  { guard: 'skip locked in a beat', file: 'server/lease/renew.ts', inside: 'buildStatement', from: 'for update of t skip locked', to: 'for update of t', first: ['renew', 'races'] },
+  { guard: 'not ended before a cancel', file: 'server/lease/cancel.ts', inside: 'cancelRows', from: `and t.state in (\${queue.states.filter(isOpen).map((state) => \`'\${state}'\`).join(', ')})`, to: '', first: ['races'] },
+  { guard: 'lock before a cancel', file: 'server/lease/cancel.ts', inside: 'cancelRows', from: 'order by t.id for update of t', to: '', first: ['races'] },
+  { guard: 'queued before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: `t.state = 'queued'`, to: 'true', first: ['staged'] },
+  { guard: 'age before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: 'c.ran_seconds - t.${clockColumn} > $2', to: '$2::float8 is not null', first: ['staged'] },
+  { guard: 'awaiting before a repair', file: 'server/lease/reconcile.ts', inside: 'correction', from: `and p.state = 'awaiting' and`, to: 'and', first: ['races', 'sweep'] },
+  { guard: 'token of what counts as already ended', file: 'server/lease/settle.ts', inside: 'classifyMissed', from: ' and e.lease_token = m.token', to: '', first: ['tokens'] },
+  { guard: 'one sweep at a time', file: 'server/lease/sweep.ts', inside: 'underLock', from: 'rows[0].locked', to: '(rows[0].locked || true)', first: ['races'] },
 ];

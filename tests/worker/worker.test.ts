@@ -169,6 +169,8 @@ describe('what a handler throws', () => {
     ['a transient error', new TransientError('took_too_long', 'It took too long.'), { state: 'queued', attempt: 1, error_code: 'took_too_long' }],
     ['any other error', new Error('surprise'), { state: 'queued', attempt: 1, error_code: 'internal', error_message: 'surprise' }],
     ['something that is no error', 'a string', { state: 'queued', attempt: 1, error_code: 'internal', error_message: 'a string' }],
+    ['what cannot be turned into text', Object.create(null), { state: 'queued', attempt: 1, error_code: 'internal', error_message: 'Something was thrown that has no text.' }],
+    ['an error whose message is no text', Object.assign(new Error(), { message: Symbol('odd') }), { state: 'queued', attempt: 1, error_message: 'Symbol(odd)' }],
     ['an error with NUL and half a character', new PermanentError('damaged_pdf', `a\0b\ud800`), { state: 'failed', error_message: 'ab\ufffd' }],
     ['an endless message cut inside a character', new PermanentError('damaged_pdf', `${'x'.repeat(1_999)}\u{1f600}`), { state: 'failed', error_message: `${'x'.repeat(1_999)}\ufffd` }],
     ['the database\'s absence', Object.assign(new Error('Connection terminated unexpectedly')), { state: 'queued', attempt: 0, lost_leases: 0 }],
