@@ -21,6 +21,75 @@ create table breakers (
   constraint breakers_pkey PRIMARY KEY (queue)
 );
 
+create table deployment_attempts (
+  deployment_id uuid not null,
+  publish_no integer not null,
+  user_id text not null,
+  requested_by text not null,
+  source text,
+  requested_at timestamp with time zone default now() not null,
+  outcome text,
+  error_code text,
+  error_message text,
+  build_id text,
+  release jsonb,
+  ended_at timestamp with time zone,
+  constraint deployment_attempts_pkey PRIMARY KEY (deployment_id, publish_no),
+  constraint deployment_attempts_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint deployment_attempts_outcome CHECK ((outcome = ANY (ARRAY['live'::text, 'failed'::text, 'lost'::text])))
+);
+
+create table deployments (
+  id uuid not null,
+  project_id text not null,
+  slug text not null,
+  user_id text not null,
+  requested_by text not null,
+  publish_no integer default 1 not null,
+  published_at timestamp with time zone default now() not null,
+  build_requested_at timestamp with time zone,
+  build_id text,
+  build_ended_at timestamp with time zone,
+  previous_build_id text,
+  live_release jsonb,
+  cancel_requested_at timestamp with time zone,
+  cancel_requested_by text,
+  kind text default 'publish'::text not null,
+  schema_version integer default 1 not null,
+  state text not null,
+  lease_token bigint default 0 not null,
+  attempt integer default 0 not null,
+  max_attempts integer default 3 not null,
+  lost_leases integer default 0 not null,
+  run_after timestamp with time zone default now() not null,
+  queued_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  lease_expires_at timestamp with time zone,
+  worker_id text,
+  done integer,
+  total integer,
+  progressed_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  version bigint default 1 not null,
+  constraint deployments_pkey PRIMARY KEY (id),
+  constraint deployments_project UNIQUE (project_id),
+  constraint deployments_slug UNIQUE (slug),
+  constraint deployments_building_beats CHECK (((state = 'building'::text) = (heartbeat_at IS NOT NULL))),
+  constraint deployments_driven_is_leased CHECK (((num_nonnulls(worker_id, lease_expires_at) = ANY (ARRAY[0, 2])) AND ((worker_id IS NULL) OR ((state = 'building'::text) AND (lease_token > 0))))),
+  constraint deployments_ended_is_finished CHECK (((state = 'building'::text) = (finished_at IS NULL))),
+  constraint deployments_live_has_release CHECK (((state <> 'live'::text) OR (live_release IS NOT NULL))),
+  constraint deployments_requested_by CHECK ((requested_by = ANY (ARRAY['button'::text, 'tab'::text, 'agent'::text]))),
+  constraint deployments_state CHECK ((state = ANY (ARRAY['building'::text, 'live'::text, 'failed'::text])))
+) with (fillfactor=80);
+CREATE INDEX deployments_by_user ON deployments USING btree (user_id, id);
+CREATE INDEX deployments_claimable ON deployments USING btree (run_after, id) WHERE (state = 'building'::text);
+CREATE INDEX deployments_held ON deployments USING btree (id) WHERE (state = 'building'::text);
+CREATE INDEX deployments_unsuccessful ON deployments USING btree (id) WHERE (state = 'failed'::text);
+
 create table document_chunks (
   document_id uuid not null,
   ordinal integer not null,
@@ -193,6 +262,23 @@ CREATE INDEX parse_jobs_claimable ON parse_jobs USING btree (run_after, id) WHER
 CREATE INDEX parse_jobs_held ON parse_jobs USING btree (id) WHERE (state = 'running'::text);
 CREATE INDEX parse_jobs_open_by_user ON parse_jobs USING btree (user_id) WHERE (state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text]));
 CREATE INDEX parse_jobs_unsuccessful ON parse_jobs USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+
+create table publish_refusals (
+  id bigint generated always as identity not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  project_id text not null,
+  slug text not null,
+  deployment_id uuid,
+  publish_no integer,
+  code text not null,
+  user_id text not null,
+  requested_by text not null,
+  source text,
+  constraint publish_refusals_pkey PRIMARY KEY (id),
+  constraint publish_refusals_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE
+);
+CREATE INDEX publish_refusals_by_deployment ON publish_refusals USING btree (deployment_id, publish_no, id);
+CREATE INDEX publish_refusals_by_project ON publish_refusals USING btree (project_id, id);
 
 create table queue_clocks (
   queue text not null,

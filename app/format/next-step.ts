@@ -18,9 +18,11 @@ export function nextStep(page: Known, now: number): NextStep {
     case 'awaiting': return plain(`It is queued when the last of its ${counted(Number(page.row.columns.open_children ?? 0), 'open file')} has ended.`);
     case 'queued': return waiting(page, now);
     case 'running': return running(page);
+    case 'building': return page.row.worker ? running(page) : waiting(page, now);
     case 'stale': return stale(page);
     case 'succeeded': return plain('Nothing more: it is done.');
-    case 'failed': return plain('Nothing more: it has failed for good, and its uploaded bytes are erased. A new upload is a new row.');
+    case 'live': return plain('Nothing more: it is live. The next publish takes the lock again.');
+    case 'failed': return plain(page.queue.table === 'deployments' ? 'Nothing more: the lock is free, and the next publish begins anew. What was live before still serves.' : 'Nothing more: it has failed for good, and its uploaded bytes are erased. A new upload is a new row.');
     case 'cancelled': return plain('Nothing more: it was cancelled.');
   }
 }

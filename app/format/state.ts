@@ -16,12 +16,14 @@ export const stateLooks = {
   queued: { word: 'queued', tone: 'waiting', shape: 'box' },
   running: { word: 'running', tone: 'held', shape: 'block' },
   stale: { word: 'stale', tone: 'stale', shape: 'alert' },
+  building: { word: 'building', tone: 'held', shape: 'block' },
   succeeded: { word: 'done', tone: 'done', shape: 'tick' },
+  live: { word: 'live', tone: 'done', shape: 'tick' },
   failed: { word: 'failed', tone: 'failed', shape: 'cross' },
   cancelled: { word: 'cancelled', tone: 'off', shape: 'dash' },
 } as const satisfies Record<FilterState, StateLook>;
 
-/** The state as shown: a running row whose lease has ended (database clock) is stale. */
+/** The state as shown: a held row whose lease has ended (database clock) is stale. */
 export function shownState(row: Pick<RowView, 'state' | 'leaseExpiresAt'>, now: number): FilterState {
-  return row.state === 'running' && row.leaseExpiresAt !== null && row.leaseExpiresAt < now ? 'stale' : row.state;
+  return (row.state === 'running' || row.state === 'building') && row.leaseExpiresAt !== null && row.leaseExpiresAt < now ? 'stale' : row.state;
 }

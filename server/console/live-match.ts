@@ -1,4 +1,5 @@
 import { queueByTable } from '../lease/queues.js';
+import { wordsOfQueue } from '../lease/words.js';
 import type { QueueFilters } from './queue-filters.js';
 import type { RowView } from './row-view.js';
 
@@ -14,9 +15,12 @@ export function matches(filters: QueueFilters, row: RowView, asOf: number): bool
 }
 
 function matchesState({ states, worker, version, error }: QueueFilters, row: RowView, asOf: number): boolean {
-  if (states.length === 0) return worker !== null || version !== null ? row.state === 'running' : error === null || row.state !== 'succeeded';
-  if (states.includes(row.state)) return queueByTable(row.table)?.states.includes(row.state) ?? false;
-  return states.includes('stale') && row.state === 'running' && row.leaseExpiresAt !== null && row.leaseExpiresAt < asOf;
+  const queue = queueByTable(row.table);
+  if (!queue) return false;
+  const { held, done } = wordsOfQueue(queue);
+  if (states.length === 0) return worker !== null || version !== null ? row.state === held : error === null || row.state !== done;
+  if (states.includes(row.state)) return queue.states.includes(row.state);
+  return states.includes('stale') && row.state === held && row.leaseExpiresAt !== null && row.leaseExpiresAt < asOf;
 }
 
 function matchesHolder({ worker, version }: QueueFilters, row: RowView): boolean {

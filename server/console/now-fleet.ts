@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queues } from '../lease/queues.js';
+import { isHeld } from '../lease/words.js';
 import type { Reader } from './read.js';
 import { ms } from './read.js';
 import { tableOf } from './row-select.js';
@@ -44,6 +45,6 @@ export async function readFleet(reader: Reader): Promise<FleetNow> {
 
 /** Leases held now, by worker, over every queue: walks the small partial indexes of running rows. */
 export function heldByWorker() {
-  const held = queues.map((queue) => sql`select worker_id from ${tableOf(queue)} where state = 'running'`);
+  const held = queues.map((queue) => sql`select worker_id from ${tableOf(queue)} where ${sql.raw(isHeld(queue))}`);
   return sql`select worker_id, count(*)::int as leases from (${sql.join(held, sql` union all `)}) held group by worker_id`;
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Capability, QueueDefinition } from '../lease/queues.js';
+import { isWaiting } from '../lease/words.js';
 import { COUNT_CAP, readOpenCounts } from './queue-page.js';
 import type { Percentiles } from './percentiles.js';
 import { percentilesOf } from './percentiles.js';
@@ -52,7 +53,7 @@ async function readEdges(reader: Reader, queue: QueueDefinition, asOf: number): 
   const { rows } = await sql<Edges>`select
     (select count(*)::int from (select 1 from ${table} where state = 'failed' and id >= ${uuidFloor(asOf - LONGEST_LIFE_MS)}::uuid
        and finished_at > now() - interval '1 hour' limit ${sql.lit(COUNT_CAP)}) f) as "failedLastHour",
-    (select ${ms('run_after')} from ${table} where state = 'queued' and run_after <= now() order by run_after, id limit 1) as "oldestSince",
+    (select ${ms('run_after')} from ${table} where ${sql.raw(isWaiting(queue))} and run_after <= now() order by run_after, id limit 1) as "oldestSince",
     exists (select 1 from ${table}) as used,
     (select json_build_object('at', ${ms('paused_at')}, 'by', paused_by, 'reason', reason)
        from queue_pauses where queue = ${queue.table}) as paused,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { queues } from '../lease/queues.js';
+import { isHeld } from '../lease/words.js';
 import type { NowLimits } from './now.js';
 import type { Reader } from './read.js';
 import { uuidFloor } from './read.js';
@@ -28,7 +29,7 @@ async function readStale(reader: Reader): Promise<RowView[]> {
   const found: RowView[] = [];
   for (const queue of queues) {
     const { rows } = await sql<{ id: string }>`select id from ${tableOf(queue)}
-      where state = 'running' and lease_expires_at < now() order by lease_expires_at limit ${sql.lit(SAMPLE)}`.execute(reader);
+      where ${sql.raw(isHeld(queue))} and lease_expires_at < now() order by lease_expires_at limit ${sql.lit(SAMPLE)}`.execute(reader);
     found.push(...(await selectRows(reader, queue, rows.map((row) => row.id))));
   }
   return found.sort((a, b) => (a.leaseExpiresAt ?? 0) - (b.leaseExpiresAt ?? 0)).slice(0, SAMPLE);

@@ -21,7 +21,7 @@ export interface QueueFilters {
 }
 
 export const FILTER_STATES = [
-  'awaiting', 'queued', 'running', 'stale', 'succeeded', 'failed', 'cancelled',
+  'awaiting', 'queued', 'running', 'building', 'stale', 'succeeded', 'live', 'failed', 'cancelled',
 ] as const satisfies readonly FilterState[];
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
 import type { LeasedState, QueueDefinition } from '../lease/queues.js';
+import { isHeld, isWaiting } from '../lease/words.js';
 import type { QueueFilters } from './queue-filters.js';
 import { matchingCount, matchingIds } from './queue-query.js';
 import type { Reader } from './read.js';
@@ -87,9 +88,10 @@ async function isEmpty(reader: Reader, queue: QueueDefinition): Promise<boolean>
 /** Each count walks one partial index of open rows and stops at the cap. */
 export async function readOpenCounts(reader: Reader, queue: QueueDefinition): Promise<QueuePage['open']> {
   const awaiting = queue.states.includes('awaiting') ? countOf(queue, sql`state = 'awaiting'`) : sql`0`;
+  const held = sql.raw<unknown>(isHeld(queue));
   const { rows } = await sql<QueuePage['open']>`select ${awaiting} as awaiting,
-    ${countOf(queue, sql`state = 'queued'`)} as queued, ${countOf(queue, sql`state = 'running'`)} as running,
-    ${countOf(queue, sql`state = 'running' and lease_expires_at < now()`)} as stale`.execute(reader);
+    ${countOf(queue, sql.raw(isWaiting(queue)))} as queued, ${countOf(queue, held)} as running,
+    ${countOf(queue, sql`${held} and lease_expires_at < now()`)} as stale`.execute(reader);
   return rows[0]!;
 }
 
@@ -100,7 +102,7 @@ function countOf(queue: QueueDefinition, condition: ReturnType<typeof sql>) {
 async function readHolders(reader: Reader, queue: QueueDefinition): Promise<QueuePage['holders']> {
   const { rows } = await sql<{ label: string; version: string }>`
     select distinct w.label, w.version from workers w
-    where w.id in (select worker_id from ${tableOf(queue)} where state = 'running')
+    where w.id in (select worker_id from ${tableOf(queue)} where ${sql.raw(isHeld(queue))})
     order by w.version desc, w.label limit 50`.execute(reader);
   return rows;
 }

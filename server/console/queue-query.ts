@@ -1,6 +1,7 @@
 import type { RawBuilder } from 'kysely';
 import { sql } from 'kysely';
 import type { LeasedState, QueueDefinition } from '../lease/queues.js';
+import { isHeld, wordsOfQueue } from '../lease/words.js';
 import type { QueueFilters } from './queue-filters.js';
 import { uuidFloor } from './read.js';
 import { tableOf } from './row-select.js';
@@ -17,7 +18,7 @@ const CLOCK_SLACK_MS = 10 * 60_000;
 export function matchingIds(queue: QueueDefinition, filters: QueueFilters, asOf: number, limit: number, direction: Direction = 'older') {
   const order = sql.raw(direction === 'older' ? 'desc' : 'asc');
   const branches = branchesOf(queue, filters).map(
-    (condition) => sql`(select r.id from ${tableOf(queue)} r where ${and([condition, ...shared(filters, asOf)])}
+    (condition) => sql`(select r.id from ${tableOf(queue)} r where ${and([condition, ...shared(queue, filters, asOf)])}
       order by r.id ${order} limit ${sql.lit(limit)})`,
   );
   if (branches.length === 0) return sql<{ id: string }>`select null::uuid as id where false`;
@@ -28,7 +29,7 @@ export function matchingIds(queue: QueueDefinition, filters: QueueFilters, asOf:
 export function matchingCount(queue: QueueDefinition, filters: QueueFilters, asOf: number, cap: number) {
   const everywhere = { ...filters, before: null, after: null };
   const branches = branchesOf(queue, filters).map(
-    (condition) => sql`(select 1 from ${tableOf(queue)} r where ${and([condition, ...shared(everywhere, asOf)])} limit ${sql.lit(cap)})`,
+    (condition) => sql`(select 1 from ${tableOf(queue)} r where ${and([condition, ...shared(queue, everywhere, asOf)])} limit ${sql.lit(cap)})`,
   );
   if (branches.length === 0) return sql<{ n: number }>`select 0 as n`;
   return sql<{ n: number }>`select count(*)::int as n from (select 1 from (${sql.join(branches, sql` union all `)}) b limit ${sql.lit(cap)}) c`;
@@ -39,24 +40,26 @@ function branchesOf(queue: QueueDefinition, filters: QueueFilters): RawBuilder<u
   const states = statesOf(queue, filters);
   if (states === 'any') return [sql`true`];
   const branches = states.map((state) => sql`r.state = ${sql.lit(state)}`);
-  const staleOnly = filters.states.includes('stale') && !filters.states.includes('running');
-  return staleOnly ? [...branches, sql`r.state = 'running' and r.lease_expires_at < now()`] : branches;
+  const held = wordsOfQueue(queue).held as LeasedState;
+  const staleOnly = filters.states.includes('stale') && !filters.states.includes(held);
+  return staleOnly ? [...branches, sql`${sql.raw(isHeld(queue, 'r'))} and r.lease_expires_at < now()`] : branches;
 }
 
 function statesOf(queue: QueueDefinition, filters: QueueFilters): LeasedState[] | 'any' {
   const heldOnly = filters.worker !== null || filters.version !== null;
+  const { held, done } = wordsOfQueue(queue) as { held: LeasedState; done: LeasedState };
   const asked = filters.states.filter((state): state is LeasedState => state !== 'stale');
-  if (filters.states.length > 0) return asked.filter((state) => queue.states.includes(state) && (!heldOnly || state === 'running'));
-  if (heldOnly) return ['running'];
-  return filters.error === null ? 'any' : queue.states.filter((state) => state !== 'succeeded');
+  if (filters.states.length > 0) return asked.filter((state) => queue.states.includes(state) && (!heldOnly || state === held));
+  if (heldOnly) return [held];
+  return filters.error === null ? 'any' : queue.states.filter((state) => state !== done);
 }
 
-function shared(filters: QueueFilters, asOf: number): RawBuilder<unknown>[] {
+function shared(queue: QueueDefinition, filters: QueueFilters, asOf: number): RawBuilder<unknown>[] {
   const conditions: RawBuilder<unknown>[] = [];
   if (filters.before) conditions.push(sql`r.id < ${filters.before}::uuid`);
   if (filters.after) conditions.push(sql`r.id > ${filters.after}::uuid`);
   if (filters.user) conditions.push(sql`r.user_id = ${filters.user}`);
-  if (filters.session) conditions.push(sql`r.session_id = ${filters.session}`);
+  if (filters.session) conditions.push(queue.listColumns.includes('session_id') ? sql`r.session_id = ${filters.session}` : sql`false`);
   if (filters.error) conditions.push(sql`r.error_code = ${filters.error}`);
   if (filters.worker) conditions.push(sql`(r.worker_id = ${filters.worker} or r.worker_id in (select id from workers where label = ${filters.worker}))`);
   if (filters.version) conditions.push(sql`r.worker_id in (select id from workers where version = ${filters.version})`);

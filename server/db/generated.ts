@@ -44,6 +44,59 @@ export interface Breakers {
   retry_at: Timestamp;
 }
 
+export interface DeploymentAttempts {
+  build_id: string | null;
+  deployment_id: string;
+  ended_at: Timestamp | null;
+  error_code: string | null;
+  error_message: string | null;
+  outcome: string | null;
+  publish_no: number;
+  release: Json | null;
+  requested_at: Generated<Timestamp>;
+  requested_by: string;
+  source: string | null;
+  user_id: string;
+}
+
+export interface Deployments {
+  attempt: Generated<number>;
+  build_ended_at: Timestamp | null;
+  build_id: string | null;
+  build_requested_at: Timestamp | null;
+  cancel_requested_at: Timestamp | null;
+  cancel_requested_by: string | null;
+  claimed_at: Timestamp | null;
+  created_at: Generated<Timestamp>;
+  done: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  finished_at: Timestamp | null;
+  heartbeat_at: Timestamp | null;
+  id: string;
+  kind: Generated<string>;
+  lease_expires_at: Timestamp | null;
+  lease_token: Generated<Int8>;
+  live_release: Json | null;
+  lost_leases: Generated<number>;
+  max_attempts: Generated<number>;
+  previous_build_id: string | null;
+  progressed_at: Timestamp | null;
+  project_id: string;
+  publish_no: Generated<number>;
+  published_at: Generated<Timestamp>;
+  queued_at: Generated<Timestamp>;
+  requested_by: string;
+  run_after: Generated<Timestamp>;
+  schema_version: Generated<number>;
+  slug: string;
+  state: string;
+  total: number | null;
+  user_id: string;
+  version: Generated<Int8>;
+  worker_id: string | null;
+}
+
 export interface DocumentChunks {
   body: string;
   char_from: number;
@@ -166,6 +219,19 @@ export interface ParseJobs {
   worker_id: string | null;
 }
 
+export interface PublishRefusals {
+  at: Generated<Timestamp>;
+  code: string;
+  deployment_id: string | null;
+  id: Generated<Int8>;
+  project_id: string;
+  publish_no: number | null;
+  requested_by: string;
+  slug: string;
+  source: string | null;
+  user_id: string;
+}
+
 export interface QueueClocks {
   queue: string;
   ran_seconds: Generated<number>;
@@ -277,6 +343,8 @@ export interface Workers {
 export interface DB {
   api_tokens: ApiTokens;
   breakers: Breakers;
+  deployment_attempts: DeploymentAttempts;
+  deployments: Deployments;
   document_chunks: DocumentChunks;
   documents: Documents;
   idempotency_keys: IdempotencyKeys;
@@ -284,6 +352,7 @@ export interface DB {
   operators: Operators;
   parse_items: ParseItems;
   parse_jobs: ParseJobs;
+  publish_refusals: PublishRefusals;
   queue_clocks: QueueClocks;
   queue_events: QueueEvents;
   queue_minutes: QueueMinutes;

@@ -2,6 +2,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../db/connection.js';
 import { queues, type QueueDefinition } from '../lease/queues.js';
+import { isHeld, isWaiting, wordsOfQueue } from '../lease/words.js';
 
 const STATEMENT_LIMIT_MS = 2_000;
 
@@ -41,19 +42,20 @@ export function readMetrics(pool: pg.Pool, after: string | null): Promise<Readin
 }
 
 async function readQueue(tx: pg.PoolClient, queue: QueueDefinition): Promise<QueueReading> {
-  const counted = queue.states.filter((state) => state !== 'succeeded');
+  const { done } = wordsOfQueue(queue);
+  const counted = queue.states.filter((state) => state !== done);
   const { rows } = await tx.query<{ counts: number[]; stale: number; oldest: number; estimate: number }>(
     `select array[${counted.map((state) => `(select count(*)::int from ${queue.table} where ${stateCondition(state)})`).join(', ')}] as counts,
-            (select count(*)::int from ${queue.table} where state = 'running' and lease_expires_at < now()) as stale,
+            (select count(*)::int from ${queue.table} where ${isHeld(queue)} and lease_expires_at < now()) as stale,
             (select coalesce(max(extract(epoch from now() - first.run_after))::float8, 0) from
-               (select run_after from ${queue.table} where state = 'queued' and run_after <= now() order by run_after limit 1) as first) as oldest,
+               (select run_after from ${queue.table} where ${isWaiting(queue)} and run_after <= now() order by run_after limit 1) as first) as oldest,
             (select reltuples::float8 from pg_class where oid = $1::regclass) as estimate`,
     [queue.table],
   );
   const { counts, stale, oldest, estimate } = rows[0]!;
-  const succeeded = await countSucceeded(tx, queue, estimate, counts.reduce((sum, count) => sum + count, 0));
+  const ended = await countDone(tx, queue, estimate, counts.reduce((sum, count) => sum + count, 0));
   const states = Object.fromEntries(counted.map((state, index) => [state, counts[index] ?? 0]));
-  return { queue: queue.table, rows: { ...states, succeeded }, stale, oldestWaitingSeconds: oldest };
+  return { queue: queue.table, rows: { ...states, [done]: ended }, stale, oldestWaitingSeconds: oldest };
 }
 
 /** Spelled so that the partial indexes of open and of unsuccessful rows apply. */
@@ -64,9 +66,9 @@ function stateCondition(state: string): string {
 /** Rows up to this many are counted; beyond, the planner's estimate of the table less the others is near enough. */
 const COUNTED_ROWS = 100_000;
 
-async function countSucceeded(tx: pg.PoolClient, queue: QueueDefinition, estimate: number, others: number): Promise<number> {
+async function countDone(tx: pg.PoolClient, queue: QueueDefinition, estimate: number, others: number): Promise<number> {
   if (estimate > COUNTED_ROWS) return Math.max(0, Math.round(estimate) - others);
-  const { rows } = await tx.query<{ n: number }>(`select count(*)::int as n from ${queue.table} where state = 'succeeded'`);
+  const { rows } = await tx.query<{ n: number }>(`select count(*)::int as n from ${queue.table} where state = '${wordsOfQueue(queue).done}'`);
   return rows[0]?.n ?? 0;
 }
 

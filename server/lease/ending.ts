@@ -13,6 +13,7 @@
  */
 import type { QueueDefinition } from './queues.js';
 import { queueByTable, queues } from './queues.js';
+import { isClaimable, isHeld, wordsOfQueue } from './words.js';
 
 /** How a lease ends, from the holder's side. */
 export type Verb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain';
@@ -30,8 +31,11 @@ export interface Ending {
 const TERMINAL = `('succeeded', 'failed', 'cancelled')`;
 
 /** Where a held row goes, by verb. */
-const TO_STATE = `case e.verb when 'succeed' then 'succeeded' when 'fail' then 'failed'
-                when 'retry' then case when t.attempt + 1 >= t.max_attempts then 'failed' else 'queued' end else 'queued' end`;
+function toStateOf(queue: QueueDefinition): string {
+  const { waiting, done } = wordsOfQueue(queue);
+  return `case e.verb when 'succeed' then '${done}' when 'fail' then 'failed'
+                when 'retry' then case when t.attempt + 1 >= t.max_attempts then 'failed' else '${waiting}' end else '${waiting}' end`;
+}
 
 /**
  * CTE `e`: the ends to write ($1..$6). For a queue with parents the rows are locked first, in id order, since a cancel of a parent locks
@@ -42,26 +46,27 @@ function endsCte(queue: QueueDefinition): string {
   if (!queue.parent) return `e as (${ends})`;
   return `e as materialized (
     select e.* from (${ends}) as e join ${queue.table} t on t.id = e.id
-     where t.state = 'running' and t.lease_token = e.token order by t.id for update of t)`;
+     where ${isHeld(queue, 't')} and t.lease_token = e.token order by t.id for update of t)`;
 }
 
 /** CTE `ended`. A give-back keeps run_after, so that the row stays at the front. */
 function endedCte(queue: QueueDefinition): string {
-  const back = `${TO_STATE} = 'queued'`;
+  const toState = toStateOf(queue);
+  const back = `${toState} = '${wordsOfQueue(queue).waiting}'`;
   return `ended as (
     update ${queue.table} t
-       set state = ${TO_STATE},
+       set state = ${toState},
            attempt = t.attempt + (e.verb in ('retry', 'fail'))::int,
            run_after = case when ${back} and e.verb in ('retry', 'outage') then now() + e.delay * interval '1 millisecond' else t.run_after end,
            queued_at = case when ${back} then now() else t.queued_at end,
            finished_at = case when ${back} then null else now() end,
-           worker_id = null, heartbeat_at = null, lease_expires_at = null,
+           worker_id = null, heartbeat_at = ${queue.words ? `case when ${back} then now() end` : 'null'}, lease_expires_at = null,
            error_code = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_code else e.code end,
            error_message = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_message else e.message end,
            ${queue.erased.map((column) => `${column} = case when ${back} then t.${column} end,`).join(' ')}
            version = t.version + 1
       from e
-     where t.id = e.id and t.state = 'running' and t.lease_token = e.token
+     where t.id = e.id and ${isHeld(queue, 't')} and t.lease_token = e.token
     returning t.id, ${parentColumn(queue)} as parent_id, t.state, case when t.state = 'failed' then 'fail' else e.verb end as cause, e.token, t.claimed_at, t.error_code)`;
 }
 
@@ -70,14 +75,14 @@ function succeededCte(queue: QueueDefinition): string {
   const held = queue.parent
     ? `e as materialized (
         select e.* from unnest($1::uuid[], $2::bigint[]) as e(id, token) join ${queue.table} t on t.id = e.id
-         where t.state = 'running' and t.lease_token = e.token order by t.id for update of t)`
+         where ${isHeld(queue, 't')} and t.lease_token = e.token order by t.id for update of t)`
     : `e as (select * from unnest($1::uuid[], $2::bigint[]) as e(id, token))`;
   return `${held}, ended as (
     update ${queue.table} t
-       set state = 'succeeded', finished_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null,
+       set state = '${wordsOfQueue(queue).done}', finished_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null,
            error_code = null, error_message = null, ${queue.erased.map((column) => `${column} = null,`).join(' ')} version = t.version + 1
       from e
-     where t.id = e.id and t.state = 'running' and t.lease_token = e.token
+     where t.id = e.id and ${isHeld(queue, 't')} and t.lease_token = e.token
     returning t.id, ${parentColumn(queue)} as parent_id, t.state, 'succeed'::text as cause, e.token, t.claimed_at, t.error_code)`;
 }
 
@@ -136,13 +141,13 @@ function claimedCte(queue: QueueDefinition, first: number): string {
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(kind = '${kind}' and schema_version <= ${version})`).join(' or ');
   return `claimed as (
     update ${queue.table} t
-       set state = 'running', lease_token = t.lease_token + 1, worker_id = $${first}, claimed_at = now(), heartbeat_at = now(),
+       set state = '${wordsOfQueue(queue).held}', lease_token = t.lease_token + 1, worker_id = $${first}, claimed_at = now(), heartbeat_at = now(),
            lease_expires_at = now() + $${first + 2}::double precision * interval '1 second',
-           done = null, total = null, progressed_at = null, version = t.version + 1
+           ${queue.words ? 'lost_leases = t.lost_leases + (t.worker_id is not null)::int, ' : ''}done = null, total = null, progressed_at = null, version = t.version + 1
      -- ANY over an ARRAY sub-select is evaluated once: "id IN (SELECT … LIMIT n FOR UPDATE SKIP LOCKED)" may be re-run per row and claims too many
      where t.id = any (array(
        select id from ${queue.table}
-        where state = 'queued' and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})
+        where ${isClaimable(queue)} and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})
           and not exists (select 1 from queue_pauses where queue = '${queue.table}')
         order by run_after, id
         limit $${first + 3}
@@ -164,11 +169,11 @@ export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = que
   ${parentCtes(queue, 'ended', registry)}, ${claimedCte(queue, first)},
   events as (
     insert into queue_events (${EVENT_COLUMNS})
-    select '${queue.table}', id, parent_id, 'running', state, cause, $${first}, $${first + 1}, token, null,
+    select '${queue.table}', id, parent_id, '${wordsOfQueue(queue).held}', state, cause, $${first}, $${first + 1}, token, null,
            ${msSince('claimed_at')}, error_code from ended
     ${parentEvents(queue)}
     union all
-    select '${queue.table}', id, parent_id, 'queued', 'running', 'acquire', $${first}, $${first + 1}, lease_token,
+    select '${queue.table}', id, parent_id, '${wordsOfQueue(queue).waiting}', '${wordsOfQueue(queue).held}', 'acquire', $${first}, $${first + 1}, lease_token,
            ${msSince('greatest(run_after, queued_at)')}, null, null from claimed)
   -- The order of these branches is the order of the locks: Postgres runs a CTE when its first reader asks. Ends and their parents may wait for a
   -- lock, claims never do; a claim made first would be held during such a wait, and a cancel of the same parent would deadlock with it.

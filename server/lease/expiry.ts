@@ -6,6 +6,7 @@
 import { EVENT_COLUMNS, msSince, parentColumn, parentCtes, parentEvents } from './ending.js';
 import type { Queryable } from './pump.js';
 import { queues, type QueueDefinition } from './queues.js';
+import { isHeld, wordsOfQueue } from './words.js';
 
 /** Rows in one statement: small enough that no beat waits long for their locks. */
 export const SWEEP_BATCH = 500;
@@ -19,9 +20,11 @@ export interface Swept {
 
 /** Sweeps up to SWEEP_BATCH rows. Call it inside the transaction that holds the sweep's advisory lock. */
 export async function sweepExpired(tx: Queryable, queue: QueueDefinition, maxLostLeases: number, registry = queues): Promise<Swept> {
-  const { rows } = await tx.query({ text: expiryStatement(queue, registry), values: [SWEEP_BATCH, maxLostLeases] });
+  const { rows } = queue.words
+    ? await tx.query({ text: detachStatement(queue), values: [SWEEP_BATCH] })
+    : await tx.query({ text: expiryStatement(queue, registry), values: [SWEEP_BATCH, maxLostLeases] });
   const ids = (tag: string, state?: string) => rows.filter((row) => row.tag === tag && (!state || row.state === state)).map((row) => row.id as string);
-  return { requeued: ids('row', 'queued'), failed: ids('row', 'failed'), parents: ids('parent') };
+  return { requeued: ids('row', wordsOfQueue(queue).waiting), failed: ids('row', 'failed'), parents: ids('parent') };
 }
 
 function expiryStatement(queue: QueueDefinition, registry: readonly QueueDefinition[]): string {
@@ -54,4 +57,26 @@ function expiryStatement(queue: QueueDefinition, registry: readonly QueueDefinit
       ${parentEvents(queue)})
     select 'row' as tag, id, state from swept
     ${queue.parent ? `union all select 'parent', id, state from parents` : ''}`;
+}
+
+/**
+ * A lock is only detached from its dead worker: nobody may take what it guards because a sweep ran. It keeps its last beat, since the silence
+ * after it decides when the lock may be taken over.
+ */
+function detachStatement(queue: QueueDefinition): string {
+  return `with stale as materialized (
+      select id, worker_id, claimed_at from ${queue.table}
+       where ${isHeld(queue)} and lease_expires_at < now()
+       order by id limit $1 for update skip locked),
+    detached as (
+      update ${queue.table} t
+         set lost_leases = t.lost_leases + 1, queued_at = now(), worker_id = null, lease_expires_at = null, version = t.version + 1
+        from stale s
+       where t.id = s.id and ${isHeld(queue, 't')} and t.lease_expires_at < now()
+      returning t.id, t.state, t.lease_token, s.worker_id, ${msSince('s.claimed_at')} as ran_ms),
+    events as (
+      insert into queue_events (${EVENT_COLUMNS})
+      select '${queue.table}', d.id, null, d.state, d.state, 'detach', d.worker_id, w.version, d.lease_token, null::int, d.ran_ms, null
+        from detached d left join workers w on w.id = d.worker_id)
+    select 'row' as tag, id, state from detached`;
 }

@@ -2,6 +2,7 @@ import { LeaseLostError } from './errors.js';
 import type { LeaseKey } from './lease.js';
 import type { Queryable } from './pump.js';
 import { queueByTable, queues } from './queues.js';
+import { isHeld } from './words.js';
 
 /**
  * Locks the row under its token, so that the writes that follow in this transaction are made by the holder or not at all.
@@ -12,7 +13,7 @@ export async function fence(tx: Queryable, lease: LeaseKey, registry = queues): 
   const queue = queueByTable(lease.queue, registry);
   if (!queue) throw new Error(`expected the name of a declared queue, got ${lease.queue}`);
   const { rowCount } = await tx.query({
-    text: `select 1 from ${queue.table} where id = $1 and state = 'running' and lease_token = $2 for update`,
+    text: `select 1 from ${queue.table} where id = $1 and ${isHeld(queue)} and lease_token = $2 for update`,
     values: [lease.id, lease.token],
   });
   if (rowCount !== 1) throw new LeaseLostError(lease.queue, lease.id, lease.token, 'the row is not held under this token');

@@ -5,6 +5,7 @@
 import type pg from 'pg';
 import { inTransaction } from '../db/connection.js';
 import { queueByTable, queues, type QueueDefinition } from './queues.js';
+import { endedStates, isHeld, isWaiting } from './words.js';
 
 const LIMIT = 20;
 
@@ -49,9 +50,9 @@ function invariants(settings: InvariantSettings, registry: readonly QueueDefinit
 
 function queueInvariants(queue: QueueDefinition, settings: InvariantSettings, registry: readonly QueueDefinition[]): Invariant[] {
   const { table } = queue;
-  const terminal = `state in ('succeeded', 'failed', 'cancelled')`;
+  const terminal = `state in ${endedStates(queue)}`;
   const invariants: Invariant[] = [
-    {
+    queue.words ? lockInvariant(queue) : {
       name: `${table}: running is held`,
       expected: 'A row is running if and only if it has a token, a worker, a heartbeat and an expiry.',
       sql: `select id, state, lease_token::text, worker_id, heartbeat_at, lease_expires_at from ${table}
@@ -89,15 +90,27 @@ function queueInvariants(queue: QueueDefinition, settings: InvariantSettings, re
   return invariants;
 }
 
+/** A lock that is taken has a last beat; a worker and an expiry only together, and only while it is taken. */
+function lockInvariant({ table, words }: QueueDefinition): Invariant {
+  return {
+    name: `${table}: ${words!.held} beats`,
+    expected: `A row is ${words!.held} if and only if it has a last beat; it has a worker, a token and an expiry together or none of them.`,
+    sql: `select id, state, lease_token::text, worker_id, heartbeat_at, lease_expires_at from ${table}
+           where (state = '${words!.held}') <> (heartbeat_at is not null)
+              or (worker_id is not null) <> (lease_expires_at is not null)
+              or (worker_id is not null and (state <> '${words!.held}' or lease_token < 1))`,
+  };
+}
+
 /** A worker polls, sweeps and claims: whatever is claimable for longer than all that together, while a slot is free, has been forgotten. */
 function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings, registry: readonly QueueDefinition[]): Invariant {
-  const held = registry.map((one) => `select worker_id from ${one.table} where state = 'running'`).join(' union all '); // slots are shared between queues
+  const held = registry.map((one) => `select worker_id from ${one.table} where ${isHeld(one)}`).join(' union all '); // slots are shared between queues
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(q.kind = '${kind}' and q.schema_version <= ${version})`).join(' or ');
   return {
     name: `${queue.table}: nothing waits beside a free slot`,
     expected: 'No claimable row is older than poll + lease + sweep while a worker that can take it has a free slot.',
     sql: `select q.id, q.run_after, q.queued_at from ${queue.table} q
-           where q.state = 'queued' and (${known})
+           where ${isWaiting(queue, 'q')} and (${known})
              and greatest(q.run_after, q.queued_at) < now() - ($1::double precision + $2 + $3) * interval '1 second'
              and not exists (select 1 from queue_pauses where queue = '${queue.table}')
              and not exists (select 1 from breakers where queue = '${queue.table}')
@@ -123,7 +136,7 @@ function eventInvariants(): Invariant[] {
       sql: `select queue, row_id, count(*)::int as ends from queue_events
              where to_state in ('succeeded', 'failed', 'cancelled') and (from_state is null or from_state not in ('succeeded', 'failed', 'cancelled'))
              group by queue, row_id
-            having count(*) > 1 + (select count(*) from queue_events r where r.queue = queue_events.queue and r.row_id = queue_events.row_id and r.cause = 'rekick')`,
+            having count(*) > 1 + (select count(*) from queue_events r where r.queue = queue_events.queue and r.row_id = queue_events.row_id and r.cause in ('rekick', 'publish', 'reclaim'))`,
     },
   ];
 }

@@ -3,7 +3,9 @@
  * adding a queue is one declaration, one migration, one handler.
  */
 
-export type LeasedState = 'awaiting' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+import type { StateWords } from './words.js';
+
+export type LeasedState = 'awaiting' | 'queued' | 'running' | 'building' | 'succeeded' | 'live' | 'failed' | 'cancelled';
 
 export const TERMINAL_STATES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly LeasedState[];
 export const OPEN_STATES = ['awaiting', 'queued', 'running'] as const satisfies readonly LeasedState[];
@@ -27,6 +29,8 @@ export interface QueueDefinition {
   noun: string;
   purpose: string;
   states: readonly LeasedState[];
+  /** How its states are called, where not queued, running, succeeded. */
+  words?: StateWords;
   /** What a worker must advertise to take its rows. */
   capability: Capability;
   /** Kinds of work and the highest schema version this build understands; others stay queued for a newer worker. */
@@ -81,8 +85,24 @@ export const parseItems = {
   listColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size', 'page_count', 'chunk_count', 'quality'],
 } as const satisfies QueueDefinition;
 
+/** The row of an app is its publish lock: it stays `building` while it waits for a worker, while one drives it, and between two of them. */
+export const deployments = {
+  table: 'deployments',
+  slug: 'deployments',
+  title: 'Deployments',
+  noun: 'deployment',
+  purpose: 'One row an app: the row is the publish lock. A worker drives the build and switches the release live.',
+  states: ['building', 'live', 'failed'],
+  words: { waiting: 'building', held: 'building', done: 'live', lock: true },
+  capability: 'publish',
+  kinds: { publish: 1 },
+  erased: [],
+  claimColumns: ['project_id', 'slug', 'publish_no'],
+  listColumns: ['project_id', 'slug', 'user_id', 'publish_no', 'requested_by'],
+} as const satisfies QueueDefinition;
+
 /** Every queue of the product, children before parents (the lock order). */
-export const queues: readonly QueueDefinition[] = [parseItems, parseJobs];
+export const queues: readonly QueueDefinition[] = [parseItems, parseJobs, deployments];
 
 /** @throws never; undefined for a name that is not in the registry (also the allow-list for anything that arrives from outside). */
 export function queueByTable(table: string, registry = queues): QueueDefinition | undefined {

@@ -1,9 +1,10 @@
 import type { Queryable } from './pump.js';
 import { queues } from './queues.js';
+import { isHeld } from './words.js';
 
 /** Part of the sweep: a redeploy ends when the old version neither beats nor holds a lease. @returns how many ended. */
 export async function endRedeploys(tx: Queryable, registry = queues): Promise<number> {
-  const holds = registry.map((queue) => `select worker_id from ${queue.table} where state = 'running'`).join(' union all ');
+  const holds = registry.map((queue) => `select worker_id from ${queue.table} where ${isHeld(queue)}`).join(' union all ');
   const { rowCount } = await tx.query({
     text: `update redeploys r set ended_at = now()
             where r.ended_at is null

@@ -5,6 +5,7 @@
 import { EVENT_COLUMNS, msSince, parentColumn } from './ending.js';
 import type { Holder, Queryable } from './pump.js';
 import type { QueueDefinition } from './queues.js';
+import { isHeld, wordsOfQueue } from './words.js';
 
 /**
  * Gives back every row that carries this process's identity and is not in its own set: after a broken connection the answer to an acquire
@@ -15,15 +16,15 @@ export async function giveBackUnknown(db: Queryable, queue: QueueDefinition, hol
   const { rows } = await db.query({
     text: `with unknown as materialized (
              select id, claimed_at from ${queue.table}
-              where state = 'running' and worker_id = $1 and id <> all ($2::uuid[]) order by id for update skip locked),
+              where ${isHeld(queue)} and worker_id = $1 and id <> all ($2::uuid[]) order by id for update skip locked),
            given as (
              update ${queue.table} t
-                set state = 'queued', queued_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null, version = t.version + 1
-               from unknown u where t.id = u.id and t.state = 'running' and t.worker_id = $1
+                set state = '${wordsOfQueue(queue).waiting}', queued_at = now(), worker_id = null, heartbeat_at = ${queue.words ? 'now()' : 'null'}, lease_expires_at = null, version = t.version + 1
+               from unknown u where t.id = u.id and ${isHeld(queue, 't')} and t.worker_id = $1
              returning t.id, ${parentColumn(queue)} as parent_id, t.lease_token, ${msSince('u.claimed_at')} as ran_ms),
            events as (
              insert into queue_events (${EVENT_COLUMNS})
-             select '${queue.table}', id, parent_id, 'running', 'queued', 'answer_lost', $1, $3, lease_token, null, ran_ms, null from given)
+             select '${queue.table}', id, parent_id, '${wordsOfQueue(queue).held}', '${wordsOfQueue(queue).waiting}', 'answer_lost', $1, $3, lease_token, null, ran_ms, null from given)
            select id from given`,
     values: [holder.workerId, known, holder.version],
   });

@@ -9,6 +9,7 @@
  */
 import type { Queryable } from './pump.js';
 import { queues, type QueueDefinition } from './queues.js';
+import { isHeld } from './words.js';
 
 export interface Beat {
   queue: string;
@@ -47,7 +48,7 @@ function buildStatement(held: readonly QueueDefinition[]): string {
   const ctes = held.map((queue, n) => `
     locked_${n} as materialized (
       select t.id, b.done, b.total from beats b join ${queue.table} t on t.id = b.id
-       where b.queue = '${queue.table}' and t.state = 'running' and t.lease_token = b.token
+       where b.queue = '${queue.table}' and ${isHeld(queue, 't')} and t.lease_token = b.token
        order by t.id for update of t skip locked),
     renewed_${n} as (
       update ${queue.table} t
@@ -62,7 +63,7 @@ function buildStatement(held: readonly QueueDefinition[]): string {
            case when r.id is not null then 'renewed' when t.id is not null then 'skipped' else 'gone' end as renewal
       from beats b
       left join renewed_${n} r on r.id = b.id
-      left join ${queue.table} t on t.id = b.id and t.state = 'running' and t.lease_token = b.token
+      left join ${queue.table} t on t.id = b.id and ${isHeld(queue, 't')} and t.lease_token = b.token
      where b.queue = '${queue.table}'`);
   return `with beats as materialized (
       select * from unnest($1::text[], $2::uuid[], $3::bigint[], $4::int[], $5::int[]) as b(queue, id, token, done, total)),

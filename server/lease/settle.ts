@@ -9,6 +9,7 @@ import type { Ending, Verb } from './ending.js';
 import type { Lease } from './lease.js';
 import { pump, type Holder, type PumpResult, type Queryable } from './pump.js';
 import { queues, type QueueDefinition } from './queues.js';
+import { isHeld, wordsOfQueue } from './words.js';
 
 export type Settled = 'settled' | 'already' | 'lost';
 
@@ -39,7 +40,8 @@ export async function classifyMissed(db: Queryable, queue: QueueDefinition, hold
   if (missed.length === 0) return new Map();
   const { rows } = await db.query({
     text: `select m.id, m.token::text as token, e.cause from unnest($1::uuid[], $2::bigint[]) as m(id, token)
-             join queue_events e on e.row_id = m.id and e.lease_token = m.token and e.queue = $3 and e.from_state = 'running' and e.to_state is not null`,
+             join queue_events e on e.row_id = m.id and e.lease_token = m.token and e.queue = $3 and e.from_state = '${wordsOfQueue(queue).held}' and e.to_state is not null
+             ${queue.words ? `and e.cause <> 'acquire'` : ''}`,
     values: [missed.map((ending) => ending.id), missed.map((ending) => ending.token), queue.table],
   });
   const causes = new Map(rows.map((row) => [`${row.id}/${row.token}`, row.cause as string]));
@@ -85,7 +87,7 @@ async function setColumns(tx: pg.PoolClient, queue: QueueDefinition, lease: Leas
   if (columns.length === 0) return;
   const assignments = columns.map((column, index) => `${column} = $${index + 3}`).join(', ');
   const { rowCount } = await tx.query({
-    text: `update ${queue.table} set ${assignments} where id = $1 and state = 'running' and lease_token = $2`,
+    text: `update ${queue.table} set ${assignments} where id = $1 and ${isHeld(queue)} and lease_token = $2`,
     values: [lease.id, lease.token, ...columns.map((column) => set[column])],
   });
   if (rowCount !== 1) throw new LeaseLostError(lease.queue, lease.id, lease.token, 'the row is not held under this token');

@@ -3,7 +3,8 @@ export interface Mutant {
   guard: string;
   file: string;
   inside: string;
-  from: string;
+  from: string | RegExp;
+  /** With $1… for the groups of a pattern. */
   to: string;
   /** All occurrences in `inside` at once; further functions where the same guard stands a second time (lock first, then write). */
   also?: string[];
@@ -33,7 +34,7 @@ export const mutants: readonly Mutant[] = [
   { guard: 'skip locked in a claim', file: ENDING, inside: 'claimedCte', from: 'for update skip locked', to: 'for update', first: ['acquire'] },
   { guard: 'a new token at each claim', file: ENDING, inside: 'claimedCte', from: 'lease_token = t.lease_token + 1', to: 'lease_token = greatest(t.lease_token, 1)', first: ['tokens'] },
   { guard: 'expiry in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'lease_expires_at < now()', to: 'true', first: ['races'] },
-  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: `state = 'running' and `, to: '', first: ['races'] },
+  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: new RegExp(`(?:t\\.)?${STATE} and `, 'g'), to: '', first: ['races'] },
   { guard: 'skip locked in the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'for update skip locked', to: 'for update', first: ['races'] },
   { guard: 'lock before the write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: ' for update skip locked', to: '', first: ['races'] },
   { guard: 'whose rows are given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'worker_id = $1', to: '$1::text is not null', first: ['tokens'] },
