@@ -3,16 +3,21 @@ import { useEffect, useState } from 'react';
 /** Scrolled further than this (pixels), someone is in the middle of the list. */
 const SCROLLED = 60;
 
-/** Whether someone is in the middle of the list, by scrolling or with the row keys: then nothing may move. */
-export function useReading(): boolean {
-  const [reading, setReading] = useState(false);
+export interface Reading {
+  reading: boolean;
+  /** For the list itself: a pointer over it is someone's eye on a row. */
+  watch: { onPointerEnter: () => void; onPointerLeave: () => void };
+}
+
+/** Whether someone is in the middle of the list, by scrolling, pointing or with the row keys: then nothing may move. */
+export function useReading(cursor: string | null): Reading {
+  const [scrolled, setScrolled] = useState(false);
+  const [pointed, setPointed] = useState(false);
   useEffect(() => {
-    const look = () => setReading(window.scrollY > SCROLLED || document.querySelector('[data-cursor=true], tr:hover') !== null);
-    const events = ['scroll', 'pointerover', 'keyup', 'focusin'] as const;
-    for (const event of events) document.addEventListener(event, look, { passive: true });
-    return () => {
-      for (const event of events) document.removeEventListener(event, look);
-    };
+    const look = () => setScrolled(window.scrollY > SCROLLED);
+    look();
+    document.addEventListener('scroll', look, { passive: true });
+    return () => document.removeEventListener('scroll', look);
   }, []);
-  return reading;
+  return { reading: scrolled || pointed || cursor !== null, watch: { onPointerEnter: () => setPointed(true), onPointerLeave: () => setPointed(false) } };
 }

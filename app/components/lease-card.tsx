@@ -25,7 +25,7 @@ export function LeaseCard({ page, now }: { page: RowPage; now: number }) {
         </Fact>
         <Fact name="Token"><span className="mono">#{row.leaseToken}</span></Fact>
         <Fact name="Failures">{row.attempt} of {row.maxAttempts}{row.lostLeases > 0 ? `, and ${counted(row.lostLeases, 'lease')} lost to dying workers` : ''}</Fact>
-        {row.done !== null && row.total !== null ? <Fact name="Progress">{row.done} of {row.total}{row.progressedAt !== null ? <span className="dim"> · <Age at={row.progressedAt} suffix=" ago" /></span> : null}</Fact> : null}
+        {row.done !== null && row.total !== null && row.state !== 'succeeded' ? <Fact name="Progress">{row.done} of {row.total}{row.progressedAt !== null ? <span className="dim"> · <Age at={row.progressedAt} suffix=" ago" /></span> : null}</Fact> : null}
         <Columns page={page} />
       </dl>
       <div className="next-step">

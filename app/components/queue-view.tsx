@@ -9,6 +9,7 @@ import { RowTable } from './row-table';
 import { filterQuery, isFiltered } from '~/format/filters';
 import { useLiveRows, useLiveView } from '~/live/use-live';
 import { useReading } from '~/reading';
+import { useRowKeys } from '~/row-keys';
 import { useSelection } from '~/selection';
 import { useFreshRows } from '~/fresh-rows';
 
@@ -18,13 +19,14 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
   const counted = useLiveView<QueuePage>(topic, page);
   const live = useLiveRows(topic, page.rows, filters);
   const selection = useSelection(page.rows);
-  const reading = useReading() || selection.ids.size > 0;
-  const fresh = useFreshRows(live.fresh, reading);
+  const cursor = useRowKeys(live.rows, selection, (id) => `/queues/${page.queue.slug}/${id}`);
+  const { reading, watch } = useReading(cursor);
+  const fresh = useFreshRows(live.fresh, reading || selection.ids.size > 0);
   return (
     <>
       <QueueHeader page={counted} filters={filters} selection={selection} fresh={fresh} />
       <QueueFilterBar page={counted} filters={filters} />
-      {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} />
+      {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
         : <NothingYet origin={origin} />}
       <Pager page={page} filters={filters} />

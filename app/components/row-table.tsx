@@ -7,7 +7,7 @@ import { RowCells } from './row-cells';
 import { matches } from '~/format/filters';
 import { shownState } from '~/format/state';
 import { useNow } from '~/live/use-live';
-import { useRowKeys } from '~/row-keys';
+import type { Reading } from '~/reading';
 import type { Selection } from '~/selection';
 
 interface Props {
@@ -15,13 +15,15 @@ interface Props {
   rows: RowView[];
   filters: QueueFilters;
   selection: Selection;
+  /** The row that the keys have reached. */
+  cursor: string | null;
+  watch: Reading['watch'];
 }
 
-export function RowTable({ queue, rows, filters, selection }: Props) {
-  const cursor = useRowKeys(rows, selection, (id) => `/queues/${queue.slug}/${id}`);
+export function RowTable({ queue, rows, filters, selection, cursor, watch }: Props) {
   const all = rows.length > 0 && selection.ids.size === rows.length;
   return (
-    <div className="card table-wrap">
+    <div className="card table-wrap" {...watch}>
       <table className="table stack" aria-label={queue.title}>
         <thead>
           <tr>
