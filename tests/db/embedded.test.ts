@@ -52,6 +52,15 @@ describe('the embedded database', () => {
     expect(new URL(url).password.length).toBeGreaterThanOrEqual(32);
   });
 
+  it('starts in a private folder too: it lets the server in, not everybody', async () => {
+    const dataDir = newFolder();
+    fs.mkdirSync(dataDir, { mode: 0o700 });
+    const { url, directory } = await ensureEmbedded({ dataDir, log, settings });
+    expect(directory.startsWith(dataDir)).toBe(true);
+    expect(await ask(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(fs.statSync(dataDir).mode & 0o066).toBe(0);
+  });
+
   it('is started once when several processes want it at the same moment', async () => {
     const dataDir = newFolder();
     const program = path.resolve(import.meta.dirname, '../support/ensure-embedded.mjs');
