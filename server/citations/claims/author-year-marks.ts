@@ -19,6 +19,9 @@ const NO_NAME = new RegExp(`^(?:${[
   'Windows|Office|Agenda|Horizon|Horizont|World|Copyright|Issue|Heft|Band|Nr|No|Vol',
 ].join('|')})$`, 'u');
 
+/** "the Act (2004)", "die Erhebung (2004)": a noun, unless somebody of that name is known. */
+const DETERMINER = /(?<!\p{L})(?:the|a|an|this|that|our|der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|dieser?|dieses|diesem|diesen|unsere?|im|am|zum|zur|vom|beim)\s$/iu;
+
 export interface AuthorYearOptions {
   /** Whole names of organisations in the list of references: "R Core Team". */
   organisations: readonly string[];
@@ -69,7 +72,9 @@ function markAt(text: string, years: Years, floor: number, options: AuthorYearOp
   const close = opened ? /^.{0,60}?[)\]]/u.exec(text.slice(years.to, years.to + 61)) : null;
   const end = close && (place === null || close[0].length >= place[0].length) ? years.to + close[0].length : years.to + (place?.[0].length ?? 0);
   // "seq(2000, 2002)" is a call, "Koch(2004)" needs a known Koch.
-  const bare = opened ? !/^\s/u.test(opened[0]) : !options.cited && !insideBrackets(text, years.from);
+  const call = opened !== null && !/^\s/u.test(opened[0]);
+  const noun = names.list.length === 1 && DETERMINER.test(head.slice(0, names.starts[0]));
+  const bare = call || noun || (!opened && !options.cited && !insideBrackets(text, years.from));
   return years.list.map((year, i): FoundMark => ({
     kind: 'author_year',
     from: i === 0 ? floor + (names.starts[0] ?? 0) : years.from + year.from,

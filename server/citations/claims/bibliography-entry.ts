@@ -58,11 +58,14 @@ function isAuthorYear(text: string, year: YearFound): boolean {
 function headBeforeTitle(text: string): string {
   const quote = text.search(/[“"„«]/);
   const colon = text.search(/:\s/);
-  const stop = text.search(/(?<=\p{L}{3}|al|\)|\s\p{Lu})\.\s(?=\p{Lu}\p{L}+[\s:]|\p{Lu}\s|\d)/u);
+  const stop = text.search(/^\p{Lu}\./u.test(text) ? STOP_AFTER_NAME : STOP_AFTER_INITIAL);
   const ends = [quote, colon, stop].filter((at) => at > 0 && at < 300);
   return ends.length > 0 ? text.slice(0, Math.min(...ends)) : '';
 }
 
+/** The full stop behind "A. Zeileis" or, where initials stand behind names, behind "Zeileis A". */
+const STOP_AFTER_NAME = /(?<=\p{L}{2}|\))(?<!\b(?:Jr|Sr|St|Dr|[Ee]ds?|Hrsg|Hg))\.\s(?=["“„]?[\p{Lu}\d])/u;
+const STOP_AFTER_INITIAL = /(?<=\p{L}{2}|\)|\s\p{Lu})(?<!\b(?:Jr|Sr|St|Dr|[Ee]ds?|Hrsg|Hg))\.\s(?=\p{Lu}\p{L}+[\s:]|\p{Lu}\s|\d)/u;
 const ABBREVIATION = /\b(?:vs|St|Dr|Prof|Bd|Aufl|Hrsg|Nr|Vol|No|e\.g|i\.e|z\. ?B|bzw|u\. ?a|d\. ?h)\.$/u;
 
 function titleOf(rest: string): string | null {

@@ -50,6 +50,8 @@ export function wordsOf(lines: readonly Line[]): Set<string> {
 
 const TERMINAL = /[.!?:][)\]"'”“’»«]*\d{0,3}$/u;
 
+const HEADING = /^(?:\d{1,2}\.)*\d{1,2}\.?\s\p{Lu}.{0,70}$/u;
+
 function seamBetween(line: Line, next: Line, words: ReadonlySet<string>): Seam {
   if (!continues(line, next)) return 'paragraph';
   const broken = /(?<head>(?:\p{L}+[-‐])*\p{L}+)[-‐\u00ad]$/u.exec(line.text);
@@ -71,7 +73,7 @@ function ownHyphen(head: string, tail: string, words: ReadonlySet<string>): bool
 function continues(line: Line, next: Line): boolean {
   if (next.after === 'line') return true;
   if (hasOpenBracket(line.text)) return true;
-  if (TERMINAL.test(line.text)) return false;
+  if (TERMINAL.test(line.text) || HEADING.test(line.text)) return false;
   return /^["'“„(]?\p{Ll}/u.test(next.text) || (next.after === 'page' && line.text.length > 40);
 }
 

@@ -14,7 +14,7 @@ export interface WithFootnotes {
 
 /** So many lines at a page's foot may be notes. */
 const MAX_LINES = 60;
-const MAX_MISSED = 3;
+const MAX_MISSED = 40;
 const NOTE_START = /^(?<number>\d{1,3})\)?\s?(?=["'“„(]?(?:\p{L}{2}|[AI]\s\p{L}{2}))/u;
 
 /** Takes the footnotes out of the lines, page by page. */
@@ -43,7 +43,7 @@ function firstNote(page: readonly Line[], last: number): number {
   return page.length;
 }
 
-/** Counting goes on from page to page, or begins anew. A few may have been missed. */
+/** Counting goes on from page to page, or begins anew. Those of a page or two may have been missed. */
 function follows(number: number, last: number): boolean {
   return number === 1 || (number > last && number - last <= MAX_MISSED + 1);
 }

@@ -5,7 +5,7 @@ const BRACKET = /\[(?<inner>[^[\]\n]{1,80})\]/gu;
 const NUMBER = /^\d{1,4}$/;
 const RANGE = /^(?<first>\d{1,4})\s?[–—-]\s?(?<last>\d{1,4})$/u;
 const ALPHA = /^[\p{L}+]{1,12}(?:\d\d|\d{4})[a-z]?$/u;
-const PREFIX = /^(?:vgl\.|siehe(?: auch)?|s\.|see(?: also)?|cf\.|e\.g\.,?|z\. ?B\.|u\. ?a\.)\s/iu;
+const PREFIX = /^(?:[Vv]gl\.|[Ss]iehe(?: auch)?|[Ss]ee(?: also)?|[Cc]f\.|e\.g\.,?|z\. ?B\.|u\. ?a\.)\s/u;
 /** A range wider than this is an interval. */
 const MAX_RANGE = 30;
 /** So many words with a number set directly behind them, and none set apart, are a style and no subscripts. */

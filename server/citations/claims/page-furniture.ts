@@ -2,9 +2,9 @@ import type { Line } from './lines.js';
 
 /** Lines at the top and at the bottom of a page among which running heads are looked for. */
 const EDGE_LINES = 2;
-/** As often must a line come back, numbers aside, to be a running head. */
+/** As often must a line come back, page numbers aside, to be a running head. */
 const MIN_PAGES = 3;
-/** With a number in it, twice is enough: short texts have running heads too. */
+/** With a page number in it, twice is enough: short texts have running heads too. */
 const MIN_NUMBERED_PAGES = 2;
 const MAX_LENGTH = 120;
 
@@ -28,17 +28,18 @@ function edgesOf(lines: readonly Line[]): { line: Line; key: string }[] {
     pages.set(line.page, page);
   }
   return [...pages.values()].flatMap((page) => [
-    ...page.slice(0, EDGE_LINES).map((line) => ({ line, key: `top ${shape(line.text)}` })),
-    ...page.slice(-EDGE_LINES).map((line) => ({ line, key: `bottom ${shape(line.text)}` })),
+    ...page.slice(0, EDGE_LINES).map((line) => ({ line, key: `top ${shape(line)}` })),
+    ...page.slice(-EDGE_LINES).map((line) => ({ line, key: `bottom ${shape(line)}` })),
   ]);
 }
 
 function isFurniture(line: Line, pages: number): boolean {
   if (line.text.length > MAX_LENGTH) return false;
   if (/^[-–—\s]*(?:\d{1,4}|[ivxlc]{1,6})[-–—\s]*$/i.test(line.text)) return true;
-  return /\p{L}/u.test(line.text) && pages >= (/\d/.test(line.text) ? MIN_NUMBERED_PAGES : MIN_PAGES);
+  return /\p{L}/u.test(line.text) && pages >= (/^\d|\d$/.test(line.text) ? MIN_NUMBERED_PAGES : MIN_PAGES);
 }
 
-function shape(text: string): string {
-  return text.replace(/\d+/g, '#').replace(/\s+/g, ' ').trim();
+/** A page number at either end is written as its distance from the page: it differs from page to page, its distance does not. */
+function shape({ text, page }: Line): string {
+  return text.replace(/^\d{1,4}(?=\s)|(?<=\s)\d{1,4}$/g, (number) => `#${Number(number) - page}`).replace(/\s+/g, ' ');
 }

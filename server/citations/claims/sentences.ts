@@ -50,6 +50,8 @@ function maskMarks(text: string, marks: readonly Sentence[]): string {
     const open = text.charAt(mark.from - 1) === '(' || text.charAt(mark.from - 1) === '[' ? mark.from - 1 : mark.from;
     const start = bracketStart(text, open);
     const stop = stopBefore(text, start);
+    // "… here. von der Heide (1990) shows": a name may begin a sentence in lower case.
+    if (stop !== undefined && start === mark.from && /\p{Ll}/u.test(text.charAt(start))) characters[start] = 'V';
     const end = bracketEnd(text, mark.to);
     if (stop === undefined || !/^\s?(?:["'“„(]?\p{Lu}|$|\n)/u.test(text.slice(end, end + 4))) continue;
     if (text.slice(start, end).includes('\n')) continue;
