@@ -73,6 +73,15 @@ describe('a parent', () => {
     await expectSound(pool);
   });
 
+  it('that someone ended by hand is not opened again by its last child', async () => {
+    const [[jobId, leases]] = [...await heldJobs(1, 1)] as [[string, Lease[]]];
+    await pool.query(`update parse_jobs set state = 'cancelled', finished_at = now() where id = $1`, [jobId]);
+    await settle(pool, parseItems, alice, leases.map((lease) => ending(lease)));
+    expect(await jobRow(pool, jobId)).toMatchObject({ state: 'cancelled', open_children: 0, succeeded_children: 1 });
+    expect((await events(pool, jobId)).map((event) => event.cause)).toEqual(['enqueue']);
+    await expectSound(pool);
+  });
+
   it('keeps waiting while a child only goes back to queued', async () => {
     const [[jobId, leases]] = [...await heldJobs(1, 3)] as [[string, Lease[]]];
     await settle(pool, parseItems, alice, [ending(leases[0]!, 'drain'), ending(leases[1]!, 'retry'), ending(leases[2]!, 'outage')]);

@@ -14,7 +14,7 @@ import { settle } from '../../server/lease/settle.js';
 import { sweep } from '../../server/lease/sweep.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
-import { age, alice, bob, causes, clear, expectSound, itemRow, jobRow, newJob, openTransaction, someoneWaits, sweepOptions, undoOpen } from './world.js';
+import { age, alice, bob, causes, clear, expectSound, itemRow, jobRow, newJob, openTransaction, someoneWaits, sweepOptions, undoOpen, type NewJob } from './world.js';
 
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -128,6 +128,47 @@ describe('settle against cancel', () => {
     await cancelling.commit();
     expect((await result).ended).toHaveLength(1);
     await expectSound(pool).catch(() => {}); // the second job was robbed of its item by hand
+  });
+});
+
+describe('the order of locks', () => {
+  const PLANS = ['select 1', 'set local enable_nestloop = off', 'set local enable_hashjoin = off; set local enable_nestloop = off', 'set local enable_indexscan = off; set local enable_bitmapscan = off'];
+
+  /** While `first` is locked by someone else, `work` waits for it and must not hold `second`. */
+  async function mustTakeInOrder(table: string, first: string, second: string, plan: string, work: (tx: pg.PoolClient) => Promise<unknown>): Promise<void> {
+    const other = await openTransaction(pool);
+    await other.query(`select 1 from ${table} where id = $1 for update`, [first]);
+    const working = await openTransaction(pool);
+    await working.query(plan);
+    const { result } = await blocked(work(working));
+    await other.query(`set local lock_timeout = '500ms'`);
+    await other.query(`select 1 from ${table} where id = $1 for update`, [second]);
+    await other.commit();
+    await result;
+    await working.undo();
+  }
+
+  it.each(PLANS)('of ends is that of their ids, in whatever order they are handed in (%s)', async (plan) => {
+    const { leases } = await held(8);
+    for (const verb of ['succeed', 'drain'] as const) {
+      const endings = [...leases].reverse().map((lease) => ({ ...succeed(lease), verb }));
+      await mustTakeInOrder('parse_items', leases[0]!.id, leases[7]!.id, plan, (tx) => settle(tx, parseItems, alice, endings));
+    }
+  });
+
+  it.each(PLANS)('of the parents of ends is that of their ids (%s)', async (plan) => {
+    const jobs: NewJob[] = [];
+    for (let n = 0; n < 8; n++) jobs.push(await newJob(pool));
+    const leases = await acquire(pool, parseItems, alice, 8);
+    await mustTakeInOrder('parse_jobs', jobs[0]!.jobId, jobs[7]!.jobId, plan, (tx) => settle(tx, parseItems, alice, [...leases].reverse().map(succeed)));
+  });
+
+  it.each(PLANS)('of a cancel is that of the ids of the children, then of the parents (%s)', async (plan) => {
+    const jobs: NewJob[] = [];
+    for (let n = 0; n < 4; n++) jobs.push(await newJob(pool, 2));
+    const ids = jobs.map((job) => job.jobId).reverse();
+    await mustTakeInOrder('parse_items', jobs[0]!.itemIds[0]!, jobs[3]!.itemIds[1]!, plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
+    await mustTakeInOrder('parse_jobs', ids.at(-1)!, ids[0]!, plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
   });
 });
 

@@ -13,9 +13,11 @@ export interface Mutant {
 }
 
 const ENDING = 'server/lease/ending.ts';
-const HELD = `\${isHeld(queue, 't')} and t.lease_token = e.token`;
-const NO_TOKEN = `\${isHeld(queue, 't')}`;
-const NO_STATE = 't.lease_token = e.token';
+/** The state a held row is in, written out or from the queue's own words. */
+const STATE = String.raw`(\$\{isHeld\(queue(?:, 't')?\)\}|(?:t\.)?state = 'running')`;
+const HELD = new RegExp(String.raw`${STATE} and (t\.lease_token = e\.token)`, 'g');
+const NO_TOKEN = '$1';
+const NO_STATE = '$2';
 
 export const mutants: readonly Mutant[] = [
   { guard: 'token in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_TOKEN, first: ['tokens'] },
@@ -34,7 +36,7 @@ export const mutants: readonly Mutant[] = [
   { guard: 'skip locked in a claim', file: ENDING, inside: 'claimedCte', from: 'for update skip locked', to: 'for update', first: ['acquire'] },
   { guard: 'a new token at each claim', file: ENDING, inside: 'claimedCte', from: 'lease_token = t.lease_token + 1', to: 'lease_token = greatest(t.lease_token, 1)', first: ['tokens'] },
   { guard: 'expiry in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'lease_expires_at < now()', to: 'true', first: ['races'] },
-  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: new RegExp(`(?:t\\.)?${STATE} and `, 'g'), to: '', first: ['races'] },
+  { guard: 'state in find and write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: new RegExp(`${STATE} and `, 'g'), to: '', first: ['races'] },
   { guard: 'skip locked in the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: 'for update skip locked', to: 'for update', first: ['races'] },
   { guard: 'lock before the write of the sweep', file: 'server/lease/expiry.ts', inside: 'expiryStatement', from: ' for update skip locked', to: '', first: ['races'] },
   { guard: 'whose rows are given back', file: 'server/lease/release.ts', inside: 'giveBackUnknown', from: 'worker_id = $1', to: '$1::text is not null', first: ['tokens'] },

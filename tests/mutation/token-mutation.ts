@@ -33,8 +33,9 @@ function mutated(text: string, { inside, also = [], from, to }: Mutant): string 
   return [inside, ...also].reduce((whole, name) => {
     const [start, end] = functionRange(whole, name);
     const before = whole.slice(start, end);
-    if (!before.includes(from)) throw new Error(`expected ${JSON.stringify(from)} in ${name}, found none`);
-    return whole.slice(0, start) + before.replaceAll(from, () => to) + whole.slice(end);
+    const after = typeof from === 'string' ? before.replaceAll(from, () => to) : before.replace(from, to);
+    if (after === before) throw new Error(`expected ${String(from)} in ${name}, found none`);
+    return whole.slice(0, start) + after + whole.slice(end);
   }, text);
 }
 
@@ -47,6 +48,7 @@ function run(names: readonly string[]): { failed: boolean; by: string } {
 
 function main(): number {
   makeCopy();
+  for (const mutant of mutants) mutated(fs.readFileSync(path.join(copy, mutant.file), 'utf8'), mutant); // all of them apply
   const wanted = mutants.filter((mutant) => mutant.guard.includes(process.argv[2] ?? ''));
   if (run(TESTS).failed) throw new Error('expected the tests to pass before anything is taken out');
   const survived: string[] = [];
