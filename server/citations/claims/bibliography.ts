@@ -34,10 +34,9 @@ export function readBibliography(lines: readonly Line[], words: ReadonlySet<stri
 }
 
 function toEntry(lines: Line[], label: string | null, index: number, words: ReadonlySet<string>): BibliographyEntry {
-  const joined = lines.map((line) => ({ ...line, after: 'line' as const }));
-  const whole = flowOf(joined, words).text.trim();
-  const text = label === null ? whole : whole.replace(/^[[(]?[^\s\])]+(?:\s\d+[a-z]?(?=[\])]))?[\]).]*\s*/u, '');
   const first = lines[0]!;
+  const whole = flowOf(lines.map((line) => ({ ...line, after: 'line', page: first.page })), words).text.trim();
+  const text = label === null ? whole : whole.replace(/^[[(]?[^\s\])]+(?:\s\d+[a-z]?(?=[\])]))?[\]).]*\s*/u, '');
   return { index, label: label?.replace(/\s/g, '') ?? null, text, page: first.page, charFrom: first.from, charTo: lines.at(-1)!.to, ...readEntry(text) };
 }
 

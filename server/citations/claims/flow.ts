@@ -71,10 +71,11 @@ function ownHyphen(head: string, tail: string, words: ReadonlySet<string>): bool
 }
 
 function continues(line: Line, next: Line): boolean {
-  if (next.after === 'line') return true;
+  const turned = next.page !== line.page;
+  if (next.after === 'line' && !turned) return true;
   if (hasOpenBracket(line.text)) return true;
   if (TERMINAL.test(line.text) || HEADING.test(line.text)) return false;
-  return /^["'“„(]?\p{Ll}/u.test(next.text) || (next.after === 'page' && line.text.length > 40);
+  return /^["'“„(]?\p{Ll}/u.test(next.text) || (turned && line.text.length > 40);
 }
 
 function hasOpenBracket(text: string): boolean {
