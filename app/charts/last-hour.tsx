@@ -12,10 +12,11 @@ const HALF_HOUR_MS = 1_800_000;
 
 type Measure = 'ended' | 'waitP95';
 
-/** Two lines at most share a panel: the first in the accent of held work, the second dashed in ink. */
+/** The busiest queue in the blue of held work, the others dashed in ink: told apart by their dashes, not by colour alone. */
 const strokes = [{ stroke: 'var(--held)' }, { stroke: 'var(--ink-2)', strokeDasharray: '4 3' }, { stroke: 'var(--ink-3)', strokeDasharray: '1 3' }] as const;
 
-export default function LastHourChart({ series }: { series: SeriesView }) {
+export default function LastHourChart({ series: all }: { series: SeriesView }) {
+  const series = { ...all, queues: busiestFirst(all.queues) };
   return (
     <div className="chart-grid">
       <Panel series={series} measure="ended" title="Rows ended a minute" words={(value) => value.toLocaleString('en-GB')} />
@@ -29,6 +30,13 @@ interface PanelProps {
   measure: Measure;
   title: string;
   words: (value: number) => string;
+}
+
+/** Queues in which nothing happened are not drawn; the busiest gets the strongest line. */
+function busiestFirst(queues: SeriesView['queues']): SeriesView['queues'] {
+  const ended = (queue: SeriesView['queues'][number]) => queue.points.reduce((sum, point) => sum + point.ended, 0);
+  const busy = queues.filter((queue) => ended(queue) > 0 || queue.points.some((point) => point.waitP95 !== null));
+  return (busy.length > 0 ? busy : queues).sort((a, b) => ended(b) - ended(a));
 }
 
 function Panel({ series, measure, title, words }: PanelProps) {

@@ -28,7 +28,7 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
       <QueueFilterBar page={counted} filters={filters} />
       {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
-        : <NothingYet origin={origin} />}
+        : <NothingYet origin={origin} queue={page.queue} />}
       <Pager page={page} filters={filters} />
     </>
   );

@@ -22,7 +22,7 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
       <td><Holder row={row} /></td>
       <td className="r" data-label="try"><Tries row={row} /></td>
       <td data-label="user" className="hide-narrow">{typeof user === 'string' ? <Link discover="none" to={queuePath(slug, { user })} className="quiet-link"><OutsideId id={user} /></Link> : null}</td>
-      <td data-label="session">{typeof session === 'string' ? <Link discover="none" to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link> : null}</td>
+      {typeof session === 'string' ? <td data-label="session"><Link discover="none" to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link></td> : null}
       <td className="r" data-label="age"><Age at={row.createdAt} /></td>
       <td className="clipped" title={errorTitle(row)}>{row.errorCode ? <bdi className="soft">{row.errorCode}</bdi> : null}</td>
     </>
@@ -31,8 +31,9 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
 
 /** What the row is about: its file, or how many of its files have ended. */
 export function Subject({ row, title = false }: { row: RowView; title?: boolean }) {
-  const { filename, total_children: total, open_children: open } = row.columns;
-  if (typeof filename === 'string') return <OutsideName name={filename} width={title ? '100%' : undefined} />;
+  const { filename, slug, total_children: total, open_children: open } = row.columns;
+  const name = filename ?? slug;
+  if (typeof name === 'string') return <OutsideName name={name} width={title ? '100%' : undefined} />;
   if (typeof total !== 'number') return <ShortId id={row.id} />;
   return <>{Number(total) - Number(open ?? 0)} of {counted(total, 'file')}{title ? null : <span className="dim"> <ShortId id={row.id} /></span>}</>;
 }

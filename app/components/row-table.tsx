@@ -4,6 +4,7 @@ import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueueWords } from '../../server/console/queue-page.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { RowCells } from './row-cells';
+import { capitalised } from '~/format/count';
 import { matches } from '~/format/filters';
 import { shownState } from '~/format/state';
 import { useNow } from '~/live/use-live';
@@ -20,6 +21,9 @@ interface Props {
   watch: Reading['watch'];
 }
 
+/** What a row is about, where its noun says it less well. */
+const headings: Record<string, string> = { parse_jobs: 'Job', parse_items: 'File', deployments: 'App' };
+
 export function RowTable({ queue, rows, filters, selection, cursor, watch }: Props) {
   const all = rows.length > 0 && selection.ids.size === rows.length;
   return (
@@ -30,9 +34,9 @@ export function RowTable({ queue, rows, filters, selection, cursor, watch }: Pro
             <th scope="col" className="pick">
               <input type="checkbox" aria-label="Select every row of this page" checked={all} onChange={() => selection.all(all ? [] : rows.map((row) => row.id))} />
             </th>
-            <th scope="col">State</th><th scope="col">{queue.table === 'parse_jobs' ? 'Job' : 'File'}</th><th scope="col">Lease</th>
+            <th scope="col">State</th><th scope="col">{headings[queue.table] ?? capitalised(queue.noun)}</th><th scope="col">Lease</th>
             <th scope="col" className="r">Beat</th><th scope="col">Holder</th><th scope="col" className="r">Try</th>
-            <th scope="col">User</th><th scope="col">Session</th><th scope="col" className="r">Age</th><th scope="col">Last error</th>
+            <th scope="col">User</th>{queue.listColumns.includes('session_id') ? <th scope="col">Session</th> : null}<th scope="col" className="r">Age</th><th scope="col">Last error</th>
           </tr>
         </thead>
         <tbody>

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { DB } from '../db/generated.js';
-import { queues } from '../lease/queues.js';
 import type { QueueNow } from './now-queues.js';
 import { readQueueNow } from './now-queues.js';
 import type { Trouble } from './now-trouble.js';
 import { readTrouble } from './now-trouble.js';
 import type { FleetNow } from './now-fleet.js';
 import { readFleet } from './now-fleet.js';
+import { queuesInOrder } from './queue-of-url.js';
 import { readOnly, readStamp } from './read.js';
 import type { Stamp } from './row-view.js';
 
@@ -25,7 +25,7 @@ export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView>
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
     const views: QueueNow[] = [];
-    for (const queue of [...queues].reverse()) views.push(await readQueueNow(reader, queue, stamp.asOf));
+    for (const queue of queuesInOrder()) views.push(await readQueueNow(reader, queue, stamp.asOf));
     const fleet = await readFleet(reader);
     const trouble = await readTrouble(reader, stamp.asOf, limits);
     return { ...stamp, queues: views, ...fleet, ...trouble };

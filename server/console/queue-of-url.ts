@@ -10,3 +10,9 @@ export function queueOfUrl(slug: string | undefined): QueueDefinition | undefine
 export function firstQueue(): QueueDefinition {
   return queues[0]!;
 }
+
+/** In the order in which people read them: a parent before its children (the registry, for its locks, has them the other way round). */
+export function queuesInOrder(): QueueDefinition[] {
+  const roots = queues.filter((queue) => !queue.parent);
+  return roots.flatMap((root) => [root, ...queues.filter((queue) => queue.parent?.queue === root.table)]);
+}

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
 import { queues } from '../lease/queues.js';
 import { percentilesOf } from './percentiles.js';
+import { queuesInOrder } from './queue-of-url.js';
 import type { Reader } from './read.js';
 import { ms, readOnly, readStamp } from './read.js';
 import type { Stamp } from './row-view.js';
@@ -31,7 +32,7 @@ export function readSeries(kysely: Kysely<DB>): Promise<SeriesView> {
     const { rows: redeploys } = await sql<SeriesView['redeploys'][number]>`
       select ${ms('started_at')} as at, to_version as "toVersion", role from redeploys
       where started_at > now() - make_interval(mins => ${MINUTES}) order by started_at limit 50`.execute(reader);
-    const lanes = [...queues].reverse().map(({ slug, title, table }) => ({ slug, title, points: pointsOf(table, minutes, stamp.asOf) }));
+    const lanes = queuesInOrder().map(({ slug, title, table }) => ({ slug, title, points: pointsOf(table, minutes, stamp.asOf) }));
     return { ...stamp, queues: lanes, redeploys };
   });
 }

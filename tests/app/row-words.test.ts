@@ -5,6 +5,7 @@ import { nextStep } from '~/format/next-step';
 import { shownState, stateLooks } from '~/format/state';
 import { workerLook } from '~/format/worker-state';
 import type { EventView } from '../../server/console/row-page.js';
+import { queues } from '../../server/lease/queues.js';
 import type { WorkerView } from '../../server/console/workers.js';
 
 const NOW = 1_800_000_000_000;
@@ -13,10 +14,12 @@ function event(change: Partial<EventView>): EventView {
   return { id: '1', at: NOW, fromState: null, toState: null, cause: 'acquire', worker: 'worker-a', version: 'v43', leaseToken: '1', waitedMs: 210, ranMs: null, errorCode: null, ...change };
 }
 
-test('states are told apart by word and by shape, not by colour alone', () => {
-  const looks = Object.values(stateLooks);
-  expect(new Set(looks.map((look) => look.word)).size).toBe(looks.length);
-  expect(new Set(looks.map((look) => look.shape)).size).toBe(looks.length);
+test('the states of a queue are told apart by word and by shape, not by colour alone', () => {
+  for (const queue of queues) {
+    const looks = [...queue.states, 'stale' as const].map((state) => stateLooks[state]);
+    expect(new Set(looks.map((look) => look.word)).size).toBe(looks.length);
+    expect(new Set(looks.map((look) => look.shape)).size).toBe(looks.length);
+  }
 });
 
 test('a running row is stale from the moment its lease ends on the database clock', () => {

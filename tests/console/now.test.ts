@@ -23,7 +23,8 @@ const items = async () => (await readNow(kysely, limits)).queues.find((queue) =>
 
 test('an empty database gives zeros and nothing to attend to', async () => {
   const view = await readNow(kysely, limits);
-  expect(view.queues.map((queue) => [queue.slug, queue.queued, queue.running, queue.stale, queue.used])).toEqual([['parse-jobs', 0, 0, 0, false], ['parse-items', 0, 0, 0, false]]);
+  expect(view.queues.map((queue) => queue.slug).slice(0, 2)).toEqual(['parse-jobs', 'parse-items']);
+  for (const queue of view.queues) expect(queue).toMatchObject({ queued: 0, running: 0, stale: 0, failedLastHour: 0, used: false, oldestSince: null });
   expect(view).toMatchObject({ staleRows: [], poisonRows: [], nearTtl: null, redeploy: null, versions: [], capabilities: [] });
   expect(view.asOf).toBeGreaterThan(view.epoch);
 });
@@ -65,7 +66,7 @@ test('a paused queue, a resting one, poison and uploads near their end are all t
   const poison = await itemFrom(database.pool, 60, { state: 'failed', error_code: 'worker_lost', lost_leases: 10 });
   await database.pool.query(`update queue_clocks set ran_seconds = 20000 where queue = 'parse_items'`);
   const view = await readNow(kysely, limits);
-  expect(view.queues[1]).toMatchObject({ paused: { by: 'ada', reason: 'disk' }, breaker: { failures: 2, reason: '503' } });
+  expect(await items()).toMatchObject({ paused: { by: 'ada', reason: 'disk' }, breaker: { failures: 2, reason: '503' } });
   expect(view.poisonRows.map((row) => row.id)).toEqual([poison.id]);
   expect(view.nearTtl).toMatchObject({ count: 2, secondsLeft: 1_600 });
 });
