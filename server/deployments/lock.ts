@@ -80,7 +80,7 @@ const TAKE = `with locked as materialized (
     from locked l left join taken t on t.id = l.id left join workers w on w.id = l.worker_id`;
 
 function iso(instant: string): string {
-  return `to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  return `to_char((${instant}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /**
