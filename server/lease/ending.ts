@@ -70,20 +70,19 @@ function endedCte(queue: QueueDefinition): string {
     returning t.id, ${parentColumn(queue)} as parent_id, t.state, case when t.state = 'failed' then 'fail' else e.verb end as cause, e.token, t.claimed_at, t.error_code)`;
 }
 
-/** CTE `ended` where every verb is `succeed`: the hot path. $1 ids, $2 tokens. */
+/**
+ * CTE `ended` where every verb is `succeed`: the hot path. $1 ids, $2 tokens. The token is looked up by the id's place in the array, not joined:
+ * whatever the planner believes, each row is one descent of an index (a join against unnest may be turned round and is then quadratic).
+ */
 function succeededCte(queue: QueueDefinition): string {
-  const held = queue.parent
-    ? `e as materialized (
-        select e.* from unnest($1::uuid[], $2::bigint[]) as e(id, token) join ${queue.table} t on t.id = e.id
-         where ${isHeld(queue, 't')} and t.lease_token = e.token order by t.id for update of t)`
-    : `e as (select * from unnest($1::uuid[], $2::bigint[]) as e(id, token))`;
-  return `${held}, ended as (
+  const mine = `t.id = any ($1::uuid[]) and ${isHeld(queue, 't')} and t.lease_token = ($2::bigint[])[array_position($1::uuid[], t.id)]`;
+  const locked = queue.parent ? `e as materialized (select t.id from ${queue.table} t where ${mine} order by t.id for update of t), ` : '';
+  return `${locked}ended as (
     update ${queue.table} t
        set state = '${wordsOfQueue(queue).done}', finished_at = now(), worker_id = null, heartbeat_at = null, lease_expires_at = null,
            error_code = null, error_message = null, ${queue.erased.map((column) => `${column} = null,`).join(' ')} version = t.version + 1
-      from e
-     where t.id = e.id and ${isHeld(queue, 't')} and t.lease_token = e.token
-    returning t.id, ${parentColumn(queue)} as parent_id, t.state, 'succeed'::text as cause, e.token, t.claimed_at, t.error_code)`;
+     where ${mine} ${queue.parent ? 'and t.id = any (array(select id from e))' : ''}
+    returning t.id, ${parentColumn(queue)} as parent_id, t.state, 'succeed'::text as cause, t.lease_token as token, t.claimed_at, t.error_code)`;
 }
 
 /** Milliseconds since an instant, as the events keep them: capped, since a row may have waited for longer than 32 bits can count (25 days). */
