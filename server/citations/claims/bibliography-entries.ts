@@ -75,6 +75,7 @@ function isOwnParagraph(lines: readonly Line[], i: number): boolean {
 
 function endsEntry(above: Line, line: Line): boolean {
   if (/(?:[,;:&-]|\b(?:and|und|in|In|of|the|der|die|von|doi:|pp?\.|S\.|Hrsg\.|eds?\.))$/u.test(above.text)) return false;
+  if (/\((?:1[5-9]|20)\d\d[a-z]?\)/.test(line.text)) return true;
   return line.after === 'paragraph' || /[.\])”"]$|\d$|\S*\/\S*$/.test(above.text);
 }
 

@@ -13,6 +13,8 @@ interface YearFound {
   to: number;
   year: number | null;
   suffix: string;
+  /** It stands where authors end, not at the end of the entry. */
+  early: boolean;
 }
 
 const NO_YEAR = /\(?(?:n\. ?d\.|o\. ?J\.|in press|im Druck|forthcoming|im Erscheinen)\)?/u;
@@ -30,17 +32,17 @@ export function readEntry(text: string): EntryParts {
 /** In brackets behind the authors, or else the last one that is no page, address or volume. */
 function findYear(text: string): YearFound | undefined {
   const bracketed = /\((?<year>(?:1[5-9]|20)\d\d)(?<suffix>[a-z])?(?:[,/][^)]{0,40})?\)/u.exec(text);
-  if (bracketed) return found(bracketed);
+  if (bracketed) return found(bracketed, true);
   const none = NO_YEAR.exec(text);
   const plain = [...withoutAddresses(text).matchAll(/(?<![\d./–-]|S\. |pp?\. )(?<year>(?:1[5-9]|20)\d\d)(?<suffix>[a-z])?(?![\d/]|[–-]\d)/gu)];
   const early = plain.find((match) => match.index < 120 && /[.,]\s?$/.test(text.slice(0, match.index)) && /^\s?[.:]/.test(text.slice(match.index + match[0].length)));
   const last = early ?? plain.at(-1);
-  if (last) return found(last);
-  return none ? { from: none.index, to: none.index + none[0].length, year: null, suffix: '' } : undefined;
+  if (last) return found(last, early !== undefined);
+  return none ? { from: none.index, to: none.index + none[0].length, year: null, suffix: '', early: true } : undefined;
 }
 
-function found(match: RegExpExecArray): YearFound {
-  return { from: match.index, to: match.index + match[0].length, year: Number(match.groups?.year), suffix: match.groups?.suffix ?? '' };
+function found(match: RegExpExecArray, early: boolean): YearFound {
+  return { from: match.index, to: match.index + match[0].length, year: Number(match.groups?.year), suffix: match.groups?.suffix ?? '', early };
 }
 
 /** Same length, so that offsets stay. */
@@ -51,7 +53,7 @@ function withoutAddresses(text: string): string {
 /** Whether the year closes the authors, instead of the entry: no title stands before it. */
 function isAuthorYear(text: string, year: YearFound): boolean {
   const before = text.slice(0, year.from).trim();
-  return before.length < 400 && !/[“"„«]/.test(before) && !/[^\s.]{4,}(?<!Hrsg|Hg|[Ee]ds?)\.\s\p{Lu}\p{L}{3,}/u.test(before) && !/:\s/.test(before);
+  return year.early && before.length < 400 && !/[“"„«]/.test(before) && !/[^\s.]{4,}(?<!Hrsg|Hg|[Ee]ds?)\.\s\p{Lu}\p{L}{3,}/u.test(before) && !/:\s/.test(before);
 }
 
 /** The authors of "Müller, Hans: Titel", "A. Zeileis. Title", "A. Zeileis, “Title”". */
@@ -65,7 +67,7 @@ function headBeforeTitle(text: string): string {
 
 /** The full stop behind "A. Zeileis" or, where initials stand behind names, behind "Zeileis A". */
 const STOP_AFTER_NAME = /(?<=\p{L}{2}|\))(?<!\b(?:Jr|Sr|St|Dr|[Ee]ds?|Hrsg|Hg))\.\s(?=["“„]?[\p{Lu}\d])/u;
-const STOP_AFTER_INITIAL = /(?<=\p{L}{2}|\)|\s\p{Lu})(?<!\b(?:Jr|Sr|St|Dr|[Ee]ds?|Hrsg|Hg))\.\s(?=\p{Lu}\p{L}+[\s:]|\p{Lu}\s|\d)/u;
+const STOP_AFTER_INITIAL = /(?<=\p{L}{2}|\)|\s\p{Lu})(?<!\b(?:Jr|Sr|St|Dr|[Ee]ds?|Hrsg|Hg))\.\s(?=\p{Lu}\p{L}+[\s:-]|\p{Lu}\s|\d)/u;
 const ABBREVIATION = /\b(?:vs|St|Dr|Prof|Bd|Aufl|Hrsg|Nr|Vol|No|e\.g|i\.e|z\. ?B|bzw|u\. ?a|d\. ?h)\.$/u;
 
 function titleOf(rest: string): string | null {

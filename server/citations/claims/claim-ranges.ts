@@ -32,7 +32,7 @@ function isHeading(text: string, { from, to }: Sentence): boolean {
 function wordsBeside(text: string, sentence: Sentence, marks: readonly ResolvedMark[]): number {
   let rest = text.slice(sentence.from, sentence.to);
   for (const mark of marks) rest = rest.replace(text.slice(mark.from, mark.to), ' ');
-  return rest.match(/\p{L}{3,}/gu)?.length ?? 0;
+  return rest.match(/\p{L}{2,}/gu)?.length ?? 0;
 }
 
 function withPrevious(text: string, sentences: readonly Sentence[], i: number): Sentence {

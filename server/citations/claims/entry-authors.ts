@@ -8,7 +8,8 @@ export interface Authors {
   aliases: string[];
 }
 
-const INITIALS = /^(?:\p{Lu}\p{Ll}?\.?[\s-]?){1,5}$/u;
+/** "A.", "Ch.-M.", "KM"; "Ma" is a name. */
+const INITIALS = /^(?:(?:\p{Lu}\p{Ll}?\.[\s-]?){1,5}|\p{Lu}(?:[\s-]?\p{Lu}){0,3})$/u;
 const PERSON_BEHIND = /^(?<family>\p{L}[\p{L}\p{M}'’ -]*?)\s(?<initials>\p{Lu}{1,4})$/u; // Zeileis A
 const PERSON_BEFORE = /^(?:\p{Lu}\p{Ll}?\.[\s-]?){1,4}(?<family>\p{L}[\p{L}\p{M}'’ -]+)$/u; // A. Zeileis
 const PARTICLE = /^(?:van|von|vom|zu|zur|de|der|den|del|della|di|da|dos|du|la|le|ter|ten|el|al)$/iu;

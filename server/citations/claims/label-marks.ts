@@ -73,7 +73,7 @@ function lookalikeReason(text: string, at: { from: number; to: number }, parts: 
   if (numeric && /[\p{N})\]_$]$/u.test(before)) return 'subscript';
   if (numeric && /\p{L}$/u.test(before) && !(attached && NATURAL_WORD.test(before))) return 'subscript';
   if (numeric && known.startsLine(at.from) && /^\s(?:[\d"'-]|TRUE|FALSE|NA|NULL)/u.test(text.slice(at.to, at.to + 6))) return 'program_output';
-  if (numeric && parts.length === 2 && INTERVAL.test(before)) return 'interval';
+  if (numeric && parts.length === 2 && (parts.some((part) => part.label === '0') || INTERVAL.test(before))) return 'interval';
   if (known.any || parts.some((part) => known.labels.has(part.label))) return undefined;
   return known.labels.size === 0 ? 'bibliography_not_labelled' : 'label_not_in_bibliography';
 }
