@@ -6,7 +6,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, embedMany } from 'ai';
 import { OutsideError, PermanentError, TransientError } from '../lease/errors.js';
 import type { Embedder } from './embedder.js';
-import { abortable, pause } from './abortable.js';
+import { insistently, isAway, messageOf, retryAfterMs, statusOf, type CallPolicy } from './outside-call.js';
 
 export interface RemoteService {
   baseUrl: string;
@@ -19,13 +19,8 @@ export interface RemoteService {
   firstPauseMs?: number;
 }
 
-/** Longer wishes of the service (Retry-After) are left to the engine: the row waits instead of a slot. */
-const LONGEST_PAUSE_MS = 5_000;
-
-type Policy = Required<Pick<RemoteService, 'timeoutMs' | 'tries' | 'firstPauseMs'>>;
-
 export function remoteEmbedder(service: RemoteService): Embedder {
-  const policy: Policy = { timeoutMs: 30_000, tries: 3, firstPauseMs: 500, ...service };
+  const policy: CallPolicy = { timeoutMs: 30_000, tries: 3, firstPauseMs: 500, ...service };
   const model = createOpenAICompatible({ name: 'embeddings', baseURL: service.baseUrl, apiKey: service.apiKey }).embeddingModel(service.model);
   const embedder = {
     model: service.model,
@@ -33,7 +28,7 @@ export function remoteEmbedder(service: RemoteService): Embedder {
     batchSize: 64,
     async embed(texts: readonly string[], signal: AbortSignal) {
       const ask = (own: AbortSignal) => embedMany({ model, values: [...texts], maxRetries: 0, maxParallelCalls: 1, abortSignal: own });
-      const { embeddings } = await insistently(ask, policy, signal);
+      const { embeddings } = await insistently(ask, policy, signal, faultOf);
       embedder.dimensions = checked(embeddings, texts.length, embedder.dimensions);
       return embeddings;
     },
@@ -41,29 +36,10 @@ export function remoteEmbedder(service: RemoteService): Embedder {
   return embedder;
 }
 
-async function insistently<T>(ask: (signal: AbortSignal) => Promise<T>, policy: Policy, signal: AbortSignal): Promise<T> {
-  for (let tried = 1; ; tried++) {
-    try {
-      return await abortable(ask, policy.timeoutMs, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      const fault = faultOf(error);
-      const wait = fault instanceof OutsideError ? pauseMs(tried, policy, fault.retryAfterMs) : Infinity;
-      if (tried >= policy.tries || wait > LONGEST_PAUSE_MS) throw fault;
-      await pause(wait, signal);
-    }
-  }
-}
-
-/** At least what the service wished; else exponential, with the upper half at random. */
-function pauseMs(tried: number, policy: Policy, wished = 0): number {
-  return Math.max(wished, policy.firstPauseMs * 2 ** (tried - 1) * (0.5 + Math.random() / 2));
-}
-
 function faultOf(error: unknown): Error {
-  const status = APICallError.isInstance(error) ? error.statusCode : undefined;
+  const status = statusOf(error);
   if (status === undefined) return away(`The embedding service cannot be reached: ${messageOf(error)}`, error);
-  if (status === 429 || status === 408 || status >= 500) return away(`The embedding service answered ${status}.`, error);
+  if (isAway(status)) return away(`The embedding service answered ${status}.`, error);
   if (status >= 400) return new PermanentError('embeddings_refused', `The embedding service refused the request with ${status}. Check EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL and EMBEDDINGS_API_KEY.`, { cause: error });
   // A body that was never complete is an outage; a complete one that says something else is a lie.
   if (APICallError.isInstance(error) && error.responseBody === undefined) return away('The embedding service broke off its answer.', error);
@@ -78,12 +54,6 @@ function lie(what: string, cause?: unknown): TransientError {
   return new TransientError('embeddings_invalid', `The embedding service gave ${what}.`, { cause });
 }
 
-/** Seconds only; the date form would need a clock that both sides trust. */
-function retryAfterMs(error: unknown): number | undefined {
-  const header = APICallError.isInstance(error) ? error.responseHeaders?.['retry-after'] : undefined;
-  return header && /^\d+$/.test(header) ? Number(header) * 1000 : undefined;
-}
-
 /** @returns the vectors' length. @throws TransientError when count, lengths or numbers are not what was asked for. */
 function checked(vectors: number[][], count: number, dimensions: number | undefined): number {
   const length = dimensions ?? vectors[0]?.length ?? 0;
@@ -91,8 +61,4 @@ function checked(vectors: number[][], count: number, dimensions: number | undefi
   if (length === 0 || vectors.some((vector) => vector.length !== length)) throw lie(`vectors whose length is not ${length || 'above zero'}`);
   if (!vectors.every((vector) => vector.every(Number.isFinite))) throw lie('vectors with values that are not numbers');
   return length;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,8 @@ const HYPHEN = /[-\u2010-\u2015\u2212]/;
 const INVISIBLE = /[\s\u00ad\u200b-\u200d\u2060\ufeff"'`´‘’‚‛“”„‟‹›«»]/u;
 const WORD = /[\p{L}\p{N}]/u;
 const ELLIPSIS = /\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.{3,}|…)\s*/u;
+/** Around a quote; a minus before a number stays. */
+const EDGES = /^(?:[\s.,;:]|[-\u2010-\u2015\u2212]\s)+|[\s.,;:\-\u2010-\u2015\u2212]+$/gu;
 /** Letters and digits that a quote must have, and each piece of one between ellipses: shorter ones are found anywhere. */
 const LEAST = 15;
 const LEAST_PIECE = 8;
@@ -18,7 +20,7 @@ const LEAST_PIECE = 8;
  * in order.
  */
 export function locateQuote(body: string, quote: string): Span[] | null {
-  const pieces = quote.split(ELLIPSIS).map((piece) => fold(piece.replace(/^[\s.,;:]+|[\s.,;:]+$/gu, '')).text).filter((piece) => piece !== '');
+  const pieces = quote.split(ELLIPSIS).map((piece) => fold(piece.replace(EDGES, '')).text).filter((piece) => piece !== '');
   if (pieces.join('').length < LEAST || pieces.some((piece) => piece.length < LEAST_PIECE)) return null;
   const folded = fold(body);
   const spans: Span[] = [];
