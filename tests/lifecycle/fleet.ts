@@ -29,6 +29,8 @@ export interface Fleet {
   worker(env?: Record<string, string>): Promise<WorkerRun>;
   /** Resolves when it is ready. */
   web(env?: Record<string, string>): Promise<WebRun>;
+  /** Names of the temporary files of all its processes. */
+  temporaryFiles(): Promise<string[]>;
   /** Ends what still runs by SIGTERM; all of it must end cleanly and leave no parser, no temporary file. */
   end(): Promise<void>;
 }
@@ -44,7 +46,12 @@ export async function startFleet(databaseUrl: string, settings: Record<string, s
     running.push(one);
     return one;
   };
+  const temporaryFiles = async () => {
+    const entries = await readdir(temporary, { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  };
   return {
+    temporaryFiles,
     async worker(env = {}) {
       const one = start('worker', env);
       const [, id] = await one.says(/"event":"worker_started","worker":"([^"]+)"/, BOOT_MS);
@@ -62,11 +69,11 @@ export async function startFleet(databaseUrl: string, settings: Record<string, s
       const parsers = left.flatMap(({ pid }) => parsersOf(pid));
       for (const one of left) one.kill('SIGTERM');
       const ends = await Promise.all(left.map((one) => one.ended));
-      const leftovers = await readdir(temporary, { recursive: true, withFileTypes: true });
+      const leftovers = await temporaryFiles();
       await rm(temporary, { recursive: true });
       expect(ends).toEqual(left.map(() => ({ code: 0, signal: null })));
       expect(parsers.filter((pid) => !isGone(pid))).toEqual([]);
-      expect(leftovers.filter((entry) => entry.isFile()).map((entry) => entry.name)).toEqual([]);
+      expect(leftovers).toEqual([]);
     },
   };
 }

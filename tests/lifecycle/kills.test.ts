@@ -82,9 +82,14 @@ test('a file under which three parsers die fails as parser_crashed, its bytes er
 test('three workers killed in the middle of an innocent file do not fail it, and their parsers end by themselves', async () => {
   let jobId = '';
   let id = '';
+  const upload = async () => {
+    const job = await backend.uploads([{ name: 'innocent.pdf', bytes: slowPdf() }], web.url);
+    jobId = job.jobId;
+    id = job.items[0]!.itemId;
+  };
   for (const killed of [1, 2, 3]) {
     const doomed = await worker();
-    if (killed === 1) ({ jobId, items: [{ itemId: id }] } = await backend.uploads([{ name: 'innocent.pdf', bytes: slowPdf() }], web.url) as { jobId: string; items: [{ itemId: string }] });
+    if (killed === 1) await upload();
     await untilHeldBy(database.pool, id, doomed.id);
     const parser = await someParserOf(doomed.pid);
     await killAtOnce(doomed);
@@ -128,10 +133,14 @@ test('web and worker killed in mid-work lose nothing: what was accepted is done 
   const doomed = await worker();
   const jobs = [];
   for (const name of ['a', 'b', 'c']) jobs.push(await backend.uploads([1, 2].map((n) => ({ name: `${name}${n}.pdf`, bytes: slowPdf(2) })), web.url));
+  const halfSent = backend.beginUpload(web.url);
+  await until(async () => (await fleet.temporaryFiles()).length > 0, { what: 'the beginning of an upload on disk' });
   const parser = await someParserOf(doomed.pid);
   await Promise.all([killAtOnce(doomed), killAtOnce(web)]);
+  halfSent.destroy();
   await until(() => isGone(parser), { what: 'the end of the orphaned parser' });
   const [successor] = await Promise.all([worker(), fleet.web().then((next) => { web = next; })]);
+  expect(await fleet.temporaryFiles()).toEqual([]);   // the successor has cleared what the killed web left on disk
   const later = await backend.uploads([{ name: 'later.pdf', bytes: quickPdf() }], web.url);
   const jobIds = [...jobs, later].map((job) => job.jobId);
   for (const jobId of jobIds) await backend.outcome(jobId, web.url);

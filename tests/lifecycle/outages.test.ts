@@ -8,7 +8,7 @@ import { requireBuiltConsole } from '../http/built-console.js';
 import { until } from '../support/until.js';
 import { startBackend, type Backend } from './backend.js';
 import { isReady, isRunning, shortLimits, startFleet, type Fleet, type WebRun, type WorkerRun } from './fleet.js';
-import { someParserOf } from './parsers-of.js';
+import { parsersOf, someParserOf } from './parsers-of.js';
 import { privatePostgres, type Ending, type PrivatePostgres } from './private-postgres.js';
 import { expectAllDoneOnce } from './rows.js';
 import { slowPdf } from './slow-pdfs.js';
@@ -52,7 +52,7 @@ async function expectDoneByTheSameProcesses(jobIds: string[]): Promise<void> {
   await expectAllDoneOnce(pool, jobIds, config);
 }
 
-test.each<Ending>(['fast shutdown', 'immediate shutdown', 'kill -9'])('a %s of Postgres in mid-work: not ready while it is away, then work resumes by itself', async (how) => {
+test.each<Ending>(['fast shutdown', 'immediate shutdown', 'kill -9'])('Postgres ends by %s in mid-work: web is not ready while it is away, then work resumes by itself', async (how) => {
   const jobIds = await workUnderWay();
   await postgres.end(how);
   await until(async () => (await fetch(`${web.url}/readyz`)).status === 503, { timeoutMs: 20_000, what: 'web says that it is not ready' });
@@ -65,11 +65,14 @@ test.each<Ending>(['fast shutdown', 'immediate shutdown', 'kill -9'])('a %s of P
 }, 180_000);
 
 test('every kind of connection terminated in turn while work runs: each comes back, nothing is lost', async () => {
-  const jobIds = await workUnderWay();
+  const jobIds = [];
   for (const kind of ['worker/pump', 'worker/beats', 'worker/listener', 'worker', 'web/listener', 'web']) {
+    jobIds.push((await backend.uploads([{ name: `${kind.replace('/', '-')}.pdf`, bytes: slowPdf(2) }], web.url)).jobId);
+    await until(() => workers.flatMap(({ pid }) => parsersOf(pid))[0], { timeoutMs: 30_000, what: 'a file is being read' });
     const gone = await terminated(`leaseboard ${kind} test`);
     if (kind.includes('/')) await until(async () => (await backends(`leaseboard ${kind} test`)).filter((pid) => !gone.includes(pid)).length >= gone.length, { timeoutMs: 30_000, what: `${kind} is connected again` });
   }
+  jobIds.push(...await workUnderWay());
   expect(await terminated('leaseboard w%')).not.toEqual([]);   // and all at once
   await expectDoneByTheSameProcesses(jobIds);
   const names = await until(async () => {
