@@ -14,7 +14,7 @@ export function Holder({ row }: { row: RowView }) {
 export function Worker({ label, version, id, held }: { label: string; version: string; id: string; held: boolean }) {
   return (
     <span className={held ? 'mono' : 'mono dim'} title={held ? `Process ${id}` : `Last held by ${id}`}>
-      <bdi className="clip inline-block max-w-[16ch] align-bottom">{label}</bdi> <span className={held ? 'font-semibold' : undefined}>{version}</span>
+      <bdi className="clip inline-block max-w-[12ch] align-bottom">{label}</bdi> <span className={held ? 'font-semibold' : undefined}>{version}</span>
     </span>
   );
 }

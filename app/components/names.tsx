@@ -1,5 +1,5 @@
 /** Names from outside are text and nothing else: isolated, so that a right-to-left one cannot reorder its neighbours, and cut with the whole on hover. */
-export function OutsideName({ name, width = '27ch' }: { name: string; width?: string }) {
+export function OutsideName({ name, width = '25ch' }: { name: string; width?: string }) {
   return <bdi className="clip inline-block align-bottom" style={{ maxWidth: width }} title={name}>{name}</bdi>;
 }
 

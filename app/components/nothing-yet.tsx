@@ -8,7 +8,7 @@ export function NothingYet({ origin, queue }: { origin: string; queue?: QueueWor
   return (
     <div className="card section">
       <EmptyState title={queue ? `No ${queue.noun} yet` : 'No upload has arrived yet'}>
-        <p className="soft">{queue ? `${queue.purpose} They appear here by themselves.` : OVERVIEW}</p>
+        <p className="soft">{queue ? `${queue.purpose} Rows appear here by themselves.` : OVERVIEW}</p>
         {byUpload ? (
           <>
             <p className="soft">Send a PDF now. <code>$TOKEN</code> is the API token printed at the first start; <code>npx leaseboard tokens add NAME</code> prints another.</p>

@@ -40,7 +40,7 @@ export function QueueFilterBar({ page, filters }: Props) {
 }
 
 function statesOf(page: QueuePage): FilterState[] {
-  return page.queue.states.flatMap((state): FilterState[] => (state === 'running' ? ['running', 'stale'] : [state]));
+  return page.queue.states.flatMap((state): FilterState[] => (state === 'running' || state === 'building' ? [state, 'stale'] : [state]));
 }
 
 function StateChip({ state, page, filters }: Props & { state: FilterState }) {
