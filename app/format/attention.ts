@@ -23,6 +23,10 @@ export interface AttentionItem {
 /** How the page is fed: only the live connection knows. */
 export interface FeedState {
   state: 'live' | 'catching_up' | 'polling' | 'offline';
+  /** Nothing was read for so long that the page may be wrong. */
+  stale?: boolean;
+  /** The last successful read (database clock, ms); now if not given. */
+  asOf?: number;
 }
 
 /** A sweep later than so many of its intervals is overdue. */
@@ -31,7 +35,7 @@ const OVERDUE_INTERVALS = 3;
 /** What needs a person, worst first. `now` in milliseconds on the database clock. */
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
-    ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now), ...breakers(view, now), ...paused(view, now),
+    ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
     ...nearTtl(view), ...poison(view, now), ...listener(feed),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
@@ -72,10 +76,11 @@ function uncovered(view: NowView): AttentionItem[] {
   }));
 }
 
-function sweeper(view: NowView, now: number): AttentionItem[] {
+/** Judged as of the last read: whether it has run since is not known. */
+function sweeper(view: NowView, now: number, readAt: number): AttentionItem[] {
   const { lastRunAt, intervalSeconds } = view.sweep;
   const live = view.versions.length > 0;
-  const overdue = lastRunAt === null ? live && view.queues.some((queue) => queue.used) : now - lastRunAt > OVERDUE_INTERVALS * intervalSeconds * 1000;
+  const overdue = lastRunAt === null ? live && view.queues.some((queue) => queue.used) : readAt - lastRunAt > OVERDUE_INTERVALS * intervalSeconds * 1000;
   if (!overdue) return [];
   return [{
     key: 'sweeper', tone: 'stale', verdict: 'the sweep is overdue', subject: null, what: 'The sweep is overdue',

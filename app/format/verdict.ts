@@ -1,6 +1,6 @@
 import type { NowView } from '../../server/console/now.js';
 import { age } from './age';
-import type { AttentionItem } from './attention';
+import type { AttentionItem, FeedState } from './attention';
 import { capitalised, count, counted, listed } from './count';
 
 export interface VerdictPart {
@@ -16,8 +16,9 @@ export interface Verdict {
   spoken: string;
 }
 
-/** The sentence at the top of Now. `now` in milliseconds on the database clock. */
-export function verdictOf(view: NowView, attention: readonly AttentionItem[], now: number): Verdict {
+/** The sentence at the top of Now. `now` in milliseconds on the database clock. A page that reads nothing does not claim to know how things are. */
+export function verdictOf(view: NowView, attention: readonly AttentionItem[], now: number, feed: FeedState = { state: 'live' }): Verdict {
+  if (feed.state === 'offline' || feed.stale) return unknown(view, now - (feed.asOf ?? view.asOf));
   const problems = [...new Set(attention.map((item) => item.verdict))];
   const redeploy = redeploySentence(view);
   const tone = attention.some((item) => item.tone === 'stale') ? 'stale' : attention.length > 0 ? 'low' : 'ok';
@@ -27,6 +28,11 @@ export function verdictOf(view: NowView, attention: readonly AttentionItem[], no
   if (said) parts.push({ text: `${said}.`, alarming: true });
   if (!said && !redeploy) return calm(view, now);
   return { tone, parts, detail: [tally(view, now), leavingSentence(view, now)].filter(Boolean).join(' '), spoken: parts.map((part) => part.text).join('') };
+}
+
+function unknown(view: NowView, silentMs: number): Verdict {
+  const text = `Not known now: nothing could be read for ${age(silentMs)}.`;
+  return { tone: 'stale', parts: [{ text, alarming: true }], detail: `When last read: ${tallyWords(view, view.asOf)}.`, spoken: 'Not known now: nothing can be read.' };
 }
 
 function calm(view: NowView, now: number): Verdict {

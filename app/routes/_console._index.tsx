@@ -24,11 +24,12 @@ export default function Now() {
   const { now: loaded, origin } = useRouteLoaderData<typeof consoleLoader>('routes/_console')!;
   const view = useLiveView<NowView>('summary', loaded!);
   const now = useNow();
-  const items = attentionOf(view, now, useFeed());
+  const feed = useFeed();
+  const items = attentionOf(view, now, feed);
   const used = view.queues.some((queue) => queue.used);
   return (
     <>
-      <VerdictLine verdict={verdictOf(view, items, now)} />
+      <VerdictLine verdict={verdictOf(view, items, now, feed)} />
       {items.length > 0 ? <Section title="Needs attention"><AttentionList items={items} now={now} /></Section> : null}
       {used ? null : <NothingYet origin={origin} />}
       <Section title="Queues" aside="failed, wait and run: last hour"><QueueSummary queues={view.queues} /></Section>

@@ -31,7 +31,7 @@ function row(change: Partial<RowView> = {}): RowView {
 }
 
 function headline(seen: NowView, feed?: Parameters<typeof attentionOf>[2]) {
-  const verdict = verdictOf(seen, attentionOf(seen, NOW, feed), NOW);
+  const verdict = verdictOf(seen, attentionOf(seen, NOW, feed), NOW, feed);
   return { tone: verdict.tone, text: verdict.parts.map((part) => part.text).join(''), detail: verdict.detail };
 }
 
@@ -42,6 +42,14 @@ test('when nothing is wrong the verdict says so with the figures', () => {
 
 test('a console without any row says that there is nothing yet', () => {
   expect(headline(view({ queues: [queue({ used: false })], sweep: { lastRunAt: null, intervalSeconds: 30 } })).text).toBe('Nothing here yet, and all is well.');
+});
+
+test('a page that reads nothing says that it does not know, and what it last knew', () => {
+  const seen = view({ asOf: ago(24), queues: [queue({ running: 14 })], sweep: { lastRunAt: ago(100), intervalSeconds: 30 } });
+  const unknown = { tone: 'stale', text: 'Not known now: nothing could be read for 24 s.', detail: 'When last read: 14 running, 0 stale, 0 queued.' };
+  expect(headline(seen, { state: 'offline', asOf: ago(24) })).toEqual(unknown);
+  expect(headline(seen, { state: 'catching_up', stale: true })).toEqual(unknown);
+  expect(attentionOf(seen, NOW, { state: 'offline', asOf: ago(24) })).toEqual([]);
 });
 
 test('a stale lease is named with its age, its silent holder and the coming sweep', () => {
