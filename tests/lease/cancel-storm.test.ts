@@ -18,6 +18,9 @@ import { testDatabase } from '../support/database.js';
 import { alice, bob, expectSound, newJob, sweepOptions } from './world.js';
 
 const SECONDS = process.env.LEASEBOARD_LONG ? 60 : 4;
+/** A busy machine gets more time, until this much of each has happened. */
+const AT_LEAST = 20;
+const PATIENCE_SECONDS = 45;
 
 let pool: pg.Pool;
 beforeAll(async () => { pool = (await testDatabase()).createPool({ max: 12 }); });
@@ -27,13 +30,16 @@ const VERBS: Verb[] = ['succeed', 'succeed', 'fail', 'retry', 'drain', 'outage']
 
 describe('a storm of cancels', () => {
   it('against settle, claim, beat and sweep of the children leaves everything whole and nobody waiting', async () => {
-    const until = performance.now() + SECONDS * 1000;
+    const began = performance.now();
     const jobs: string[] = [];
     const surfaced: string[] = [];
     const count = { deadlocks: 0, cancels: 0, ends: 0, claims: 0, swept: 0 };
 
+    const enough = () => Math.min(count.cancels, count.ends, count.claims) >= AT_LEAST;
+    const over = () => performance.now() - began > (enough() ? SECONDS : SECONDS + PATIENCE_SECONDS) * 1000;
+
     async function forever(step: () => Promise<void>): Promise<void> {
-      while (performance.now() < until) {
+      while (!over()) {
         await step().catch((error: unknown) => {
           if (errorCode(error) === '40P01') count.deadlocks += 1;
           surfaced.push(String(error));
@@ -79,6 +85,6 @@ describe('a storm of cancels', () => {
     process.stdout.write(`${JSON.stringify(count)}\n`);
     expect(surfaced).toEqual([]);
     await expectSound(pool);
-    expect(Math.min(count.cancels, count.ends, count.claims)).toBeGreaterThan(5);
-  }, SECONDS * 1000 + 60_000);
+    expect(enough()).toBe(true);
+  }, (SECONDS + PATIENCE_SECONDS) * 1000 + 60_000);
 });

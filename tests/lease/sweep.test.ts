@@ -72,6 +72,15 @@ describe('a sweep', () => {
     await expectSound(database.pool);
   });
 
+  it('leaves a parent that is being worked on, or has ended, alone whatever its counter says', async () => {
+    const [running, ended] = [await newJob(database.pool), await newJob(database.pool)];
+    await database.pool.query(`update parse_jobs set state = 'running', lease_token = 1, worker_id = 'w', claimed_at = now(), heartbeat_at = now(), lease_expires_at = now() + interval '1 minute', open_children = 0 where id = $1`, [running.jobId]);
+    await database.pool.query(`update parse_jobs set state = 'cancelled', finished_at = now(), open_children = 0 where id = $1`, [ended.jobId]);
+    expect(await sweep(database.pool, sweepOptions)).toMatchObject({ reconciled: 0 });
+    expect(await jobRow(database.pool, running.jobId)).toMatchObject({ state: 'running', open_children: 0, token: '1' });
+    expect(await jobRow(database.pool, ended.jobId)).toMatchObject({ state: 'cancelled', open_children: 0 });
+  });
+
   it('repairs more broken parents than a batch', async () => {
     await database.pool.query(`insert into parse_jobs (id, user_id, session_id, open_children, total_children, state)
       select gen_random_uuid(), 'user-' || n, 's', 1, 1, 'awaiting' from generate_series(1, 450) as n`);

@@ -154,6 +154,13 @@ describe('a settle whose answer was lost', () => {
     expect(await itemRow(database.pool, lease!.id)).toMatchObject({ error_code: 'worker_lost' });
   });
 
+  it('is not confused with the end that the next holder gave the row', async () => {
+    const { old, current } = await reclaimedByItself();
+    await settle(database.pool, parseItems, alice, [ending(current, 'succeed')]);
+    expect((await settle(database.pool, parseItems, alice, [ending(old, 'succeed')])).get(old.id)).toBe('lost');
+    expect(await causes(database.pool, old.id)).toEqual(['enqueue', 'acquire', 'sweep', 'acquire', 'succeed', 'late_write']);
+  });
+
   it('is recognised for a give-back that comes after the lease had its own end', async () => {
     await newJob(database.pool);
     const [lease] = await acquire(database.pool, parseItems, alice, 1);

@@ -51,7 +51,7 @@ export const mutants: readonly Mutant[] = [
   { guard: 'lock before a cancel', file: 'server/lease/cancel.ts', inside: 'cancelRows', from: 'order by t.id for update of t', to: '', first: ['races'] },
   { guard: 'queued before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: `t.state = 'queued'`, to: 'true', first: ['staged'] },
   { guard: 'age before bytes expire', file: 'server/lease/staged.ts', inside: 'expireStatement', from: 'c.ran_seconds - t.${clockColumn} > $2', to: '$2::float8 is not null', first: ['staged'] },
-  { guard: 'awaiting before a repair', file: 'server/lease/reconcile.ts', inside: 'correction', from: `and p.state = 'awaiting' and`, to: 'and', first: ['races', 'sweep'] },
+  { guard: 'awaiting in find and write of a repair', file: 'server/lease/reconcile.ts', inside: 'reconcileParents', from: "p.state = 'awaiting'", to: 'true', also: ['correction'], first: ['sweep'] },
   { guard: 'token of what counts as already ended', file: 'server/lease/settle.ts', inside: 'classifyMissed', from: ' and e.lease_token = m.token', to: '', first: ['tokens'] },
   { guard: 'one sweep at a time', file: 'server/lease/sweep.ts', inside: 'underLock', from: 'rows[0].locked', to: '(rows[0].locked || true)', first: ['races'] },
 ];
