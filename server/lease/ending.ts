@@ -186,7 +186,8 @@ export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = que
 
 /** The leading parameters of the pump statement. */
 export function endingParameters(endings: readonly Ending[], ends: Ends): unknown[] {
-  const sorted = [...endings].sort((a, b) => (a.id < b.id ? -1 : 1));
+  // By id, the order of the locks; of two ends of one row the newest token first, since the statement looks for the first place of an id.
+  const sorted = [...endings].sort((a, b) => (a.id === b.id ? Number(BigInt(b.token) - BigInt(a.token)) : a.id < b.id ? -1 : 1));
   const keys = [sorted.map((e) => e.id), sorted.map((e) => e.token)];
   if (ends === 'successes') return keys;
   return [...keys, sorted.map((e) => e.verb), sorted.map((e) => e.code ?? null), sorted.map((e) => e.message ?? null), sorted.map((e) => e.delayMs ?? 0)];

@@ -77,11 +77,15 @@ describe('an old token of the same worker', () => {
     expect(rows).toEqual([{ page_count: null }]);
   });
 
-  it('is told apart from the current one when both end in one batch', async () => {
-    const { old, current } = await reclaimedByItself();
-    const result = await pump(database.pool, parseItems, alice, { endings: [ending(old, 'fail'), ending(current, 'succeed')], claim: 0 });
-    expect(result.ended).toMatchObject([{ id: current.id, state: 'succeeded' }]);
-    expect(result.missed).toMatchObject([{ token: '1' }]);
+  it.each([['fail', 'succeed'], ['succeed', 'succeed']] as const)('is told apart from the current one when both end in one batch (%s, %s), in either order', async (oldVerb, verb) => {
+    for (const order of ['old first', 'current first']) {
+      await clear(database.pool);
+      const { old, current } = await reclaimedByItself();
+      const endings = [ending(old, oldVerb), ending(current, verb)];
+      const result = await pump(database.pool, parseItems, alice, { endings: order === 'old first' ? endings : endings.reverse(), claim: 0 });
+      expect([order, result.ended]).toEqual([order, [{ id: current.id, token: '2', state: 'succeeded' }]]);
+      expect(result.missed).toMatchObject([{ token: '1' }]);
+    }
   });
 });
 
