@@ -116,6 +116,7 @@ create table documents (
   letters integer not null,
   quality text not null,
   created_at timestamp with time zone default now() not null,
+  page_starts integer[],
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_quality CHECK ((quality = ANY (ARRAY['good'::text, 'partial'::text, 'garbled'::text])))
 );

@@ -118,6 +118,7 @@ export interface Documents {
   id: string;
   letters: number;
   page_count: number;
+  page_starts: number[] | null;
   quality: string;
   user_id: string;
 }

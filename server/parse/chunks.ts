@@ -19,6 +19,16 @@ export function documentText(pages: readonly string[]): string {
   return pages.join(PAGE_SEPARATOR);
 }
 
+/** Where each page begins in it. A page that is empty begins where the next text would. */
+export function pageStarts(pages: readonly string[]): number[] {
+  let at = 0;
+  return pages.map((page) => {
+    const start = at;
+    at += page.length + PAGE_SEPARATOR.length;
+    return start;
+  });
+}
+
 /**
  * Cuts a document into passages that together hold everything but white space between them, in order, without overlap. Cuts at a
  * paragraph if one ends in the last third of a passage, else after a sentence, a line, a word; never inside a surrogate pair.

@@ -8,7 +8,7 @@ import { LeaseLostError } from '../lease/errors.js';
 import { findDocument, persistDocument, type DocumentFacts, type NewDocument } from '../sources/documents.js';
 import { linkSource } from '../sources/session-sources.js';
 import type { Handler, Lease, Work } from '../lease/handler.js';
-import { chunkDocument, type Chunk } from './chunks.js';
+import { chunkDocument, pageStarts, type Chunk } from './chunks.js';
 import { extractPdf } from './extract.js';
 import type { ExtractLimits } from './extraction.js';
 import { readStagedBytes } from './staged-bytes.js';
@@ -49,9 +49,10 @@ async function extract(item: Item, lease: Lease, work: Work, limits: ExtractLimi
   const { userId, contentSha256, filename, byteSize } = item;
   const bytes = readStagedBytes(work.pool, lease);
   const extraction = await extractPdf(bytes, { signal: work.signal, limits, onPage: work.progress });
-  const chunks = await inTurns(chunkDocument(extraction.pages.map((page) => page.text)));
+  const pages = extraction.pages.map((page) => page.text);
+  const chunks = await inTurns(chunkDocument(pages));
   const { quality, failedPages, letters } = extraction;
-  return { userId, contentSha256, filename, byteSize, pageCount: extraction.pages.length, failedPages, letters, quality, chunks };
+  return { userId, contentSha256, filename, byteSize, pageCount: pages.length, failedPages, letters, quality, pageStarts: pageStarts(pages), chunks };
 }
 
 async function inTurns(source: Iterable<Chunk>): Promise<Chunk[]> {

@@ -25,6 +25,8 @@ export interface NewDocument {
   failedPages: number[];
   letters: number;
   quality: DocumentFacts['quality'];
+  /** Offset of each page's first character in the text that the chunks' offsets count in. */
+  pageStarts?: number[];
   chunks: readonly NewChunk[];
 }
 
@@ -70,10 +72,10 @@ export async function persistDocument(tx: pg.PoolClient, document: NewDocument):
 
 async function insertDocument(tx: pg.PoolClient, document: NewDocument): Promise<string | undefined> {
   const { rows } = await tx.query<{ id: string }>({
-    text: `insert into documents (id, user_id, content_sha256, filename, byte_size, page_count, failed_pages, letters, quality)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (user_id, content_sha256) do nothing returning id`,
+    text: `insert into documents (id, user_id, content_sha256, filename, byte_size, page_count, failed_pages, letters, quality, page_starts)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (user_id, content_sha256) do nothing returning id`,
     values: [uuidv7(), document.userId, document.contentSha256, document.filename, document.byteSize,
-      document.pageCount, document.failedPages, document.letters, document.quality],
+      document.pageCount, document.failedPages, document.letters, document.quality, document.pageStarts],
   });
   return rows[0]?.id;
 }

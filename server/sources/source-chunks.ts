@@ -23,6 +23,8 @@ export interface SourceChunk extends ChunkKey {
   charFrom: number;
   charTo: number;
   body: string;
+  /** Where its pages begin in the document's text, from `pageFrom` to `pageTo`; null in documents from before that was kept. */
+  pageStarts: number[] | null;
 }
 
 /** $1 user, $2 session. */
@@ -58,7 +60,8 @@ export async function readChunksAfter(db: Db, { userId, sessionId }: SessionKey,
 /** These chunks, as far as they are still the session's; in key order. */
 export async function readChunks(db: Db, { userId, sessionId }: SessionKey, keys: readonly ChunkKey[]): Promise<SourceChunk[]> {
   const { rows } = await db.query<SourceChunk>({
-    text: `select c.document_id as "documentId", c.ordinal, c.page_from as "pageFrom", c.page_to as "pageTo", c.char_from as "charFrom", c.char_to as "charTo", c.body
+    text: `select c.document_id as "documentId", c.ordinal, c.page_from as "pageFrom", c.page_to as "pageTo", c.char_from as "charFrom", c.char_to as "charTo", c.body,
+             d.page_starts[c.page_from:c.page_to] as "pageStarts"
            from ${OWN} and (c.document_id, c.ordinal) in (select * from unnest($3::uuid[], $4::int[]))
            order by c.document_id, c.ordinal`,
     values: [userId, sessionId, keys.map((key) => key.documentId), keys.map((key) => key.ordinal)],

@@ -6,7 +6,7 @@ export function passagesOf(...bodies: string[]): JudgedPassage[] {
   return bodies.map((body, ordinal) => {
     const charFrom = at;
     at += body.length + 1;
-    return { documentId: 'd1', ordinal, body, pageFrom: 3, pageTo: 3, charFrom, charTo: charFrom + body.length };
+    return { documentId: 'd1', ordinal, body, pageFrom: 3, pageTo: 3, pageStarts: null, charFrom, charTo: charFrom + body.length };
   });
 }
 
