@@ -30,9 +30,13 @@ function isHeading(text: string, { from, to }: Sentence): boolean {
 }
 
 function wordsBeside(text: string, sentence: Sentence, marks: readonly ResolvedMark[]): number {
-  let rest = text.slice(sentence.from, sentence.to);
-  for (const mark of marks) rest = rest.replace(text.slice(mark.from, mark.to), ' ');
-  return rest.match(/\p{L}{2,}/gu)?.length ?? 0;
+  let words = 0;
+  let at = sentence.from;
+  for (const mark of [...marks, { from: sentence.to, to: sentence.to }]) {
+    if (mark.from > at) words += text.slice(at, mark.from).match(/\p{L}{2,}/gu)?.length ?? 0;
+    at = Math.max(at, mark.to);
+  }
+  return words;
 }
 
 function withPrevious(text: string, sentences: readonly Sentence[], i: number): Sentence {

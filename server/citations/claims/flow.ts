@@ -48,13 +48,18 @@ export function wordsOf(lines: readonly Line[]): Set<string> {
   return words;
 }
 
+/** A longer word is none, and looking for its start is quadratic. */
+const MAX_WORD = 120;
 const TERMINAL = /[.!?:][)\]"'”“’»«]*\d{0,3}$/u;
 
 const HEADING = /^(?:\d{1,2}\.)*\d{1,2}\.?\s\p{Lu}.{0,70}$/u;
 
+/** With its dot: "27 Prozent" may go on from the page before. */
+const DOTTED_HEADING = /^(?:\d{1,2}\.){1,4}\d{0,2}\s\p{Lu}.{0,70}[^.!?]$/u;
+
 function seamBetween(line: Line, next: Line, words: ReadonlySet<string>): Seam {
   if (!continues(line, next)) return 'paragraph';
-  const broken = /(?<head>(?:\p{L}+[-‐])*\p{L}+)[-‐\u00ad]$/u.exec(line.text);
+  const broken = /(?<head>(?:\p{L}+[-‐])*\p{L}+)[-‐\u00ad]$/u.exec(line.text.slice(-MAX_WORD));
   if (!broken) return /\d[–/-]$/.test(line.text) && /^\d/.test(next.text) ? 'hyphen' : 'space';
   const tail = /^\p{L}+/u.exec(next.text)?.[0];
   if (tail === undefined) return 'space';
@@ -74,8 +79,9 @@ function continues(line: Line, next: Line): boolean {
   const turned = next.page !== line.page;
   if (next.after === 'line' && !turned) return true;
   if (hasOpenBracket(line.text)) return true;
-  if (TERMINAL.test(line.text) || HEADING.test(line.text)) return false;
-  return /^["'“„(]?\p{Ll}/u.test(next.text) || (turned && line.text.length > 40);
+  if (turned && /^[([][^()[\]]{0,120}\d[a-z]?[)\]]/.test(next.text)) return true; // "… robust." (Koch 2004)
+  if (TERMINAL.test(line.text.slice(-MAX_WORD)) || HEADING.test(line.text)) return false;
+  return /^["'“„(]?\p{Ll}/u.test(next.text) || (turned && line.text.length > 40 && !DOTTED_HEADING.test(next.text));
 }
 
 function hasOpenBracket(text: string): boolean {

@@ -8,6 +8,8 @@ export interface Sentence {
 
 export type Language = 'de' | 'en';
 
+/** What is longer is a table or a text without full stops: it is cut at a word. */
+const MAX_CHARS = 2000;
 /** A bracket of at most so many characters is read as one piece. */
 const BRACKET = /\([^()\n]{1,400}\)|\[[^[\]\n]{1,400}\]/gu;
 
@@ -45,21 +47,25 @@ function maskBrackets(text: string): string {
 
 /** Moves the full stop before a mark to the mark's last character. */
 function maskMarks(text: string, marks: readonly Sentence[]): string {
-  const characters = marks.length > 0 ? [...splitUnits(text)] : [];
-  for (const mark of marks) {
-    const open = text.charAt(mark.from - 1) === '(' || text.charAt(mark.from - 1) === '[' ? mark.from - 1 : mark.from;
-    const start = bracketStart(text, open);
+  if (marks.length === 0) return text;
+  const characters = [...splitUnits(text)];
+  marks.forEach((mark, i) => {
+    startInLowerCase(characters, mark.from);
+    const start = bracketStart(text, mark.from);
     const stop = stopBefore(text, start);
-    // "… here. von der Heide (1990) shows": a name may begin a sentence in lower case.
-    if (stop !== undefined && start === mark.from && /\p{Ll}/u.test(text.charAt(start))) characters[start] = 'V';
     const end = bracketEnd(text, mark.to);
-    if (stop === undefined || !/^\s?(?:["'“„(]?\p{Lu}|$|\n)/u.test(text.slice(end, end + 4))) continue;
-    if (text.slice(start, end).includes('\n')) continue;
+    const begins = marks[i + 1]?.from === end + 1 || /^\s?(?:["'“„(]?\p{Lu}|$|\n)/u.test(text.slice(end, end + 4));
+    if (stop === undefined || !begins || text.slice(start, end).includes('\n')) return;
     characters[stop] = MASK;
-    for (let i = stop + 1; i < end - 1; i++) if (/[([]/.test(characters[i] ?? '')) characters[i] = MASK;
+    for (let at = stop + 1; at < end - 1; at++) if (/[([]/.test(characters[at]!)) characters[at] = MASK;
     characters[end - 1] = '.';
-  }
-  return marks.length > 0 ? characters.join('') : text;
+  });
+  return characters.join('');
+}
+
+/** "… here. von der Heide (1990) shows": a name may begin a sentence in lower case. */
+function startInLowerCase(characters: string[], at: number): void {
+  if (/\s/.test(characters[at - 1] ?? '') && /[.!?]/.test(characters[at - 2] ?? '') && /\p{Ll}/u.test(characters[at]!)) characters[at] = 'V';
 }
 
 function* splitUnits(text: string): Generator<string> {
@@ -85,6 +91,17 @@ function stopBefore(text: string, at: number): number | undefined {
 }
 
 function pushTrimmed(sentences: Sentence[], text: string, from: number, to: number): void {
+  let start = from;
+  while (to - start > MAX_CHARS) {
+    const space = text.lastIndexOf(' ', start + MAX_CHARS);
+    const end = space > start ? space : start + MAX_CHARS;
+    pushOne(sentences, text, start, end);
+    start = end;
+  }
+  pushOne(sentences, text, start, to);
+}
+
+function pushOne(sentences: Sentence[], text: string, from: number, to: number): void {
   const segment = text.slice(from, to);
   const start = from + (segment.length - segment.trimStart().length);
   const end = to - (segment.length - segment.trimEnd().length);
