@@ -5,6 +5,7 @@ import type { Report } from './report.js';
 
 const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   drain: () => import('./drain.js'),
+  quality: () => import('./quality.js'),
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
