@@ -5,6 +5,7 @@ import { inTransaction } from '../../server/db/connection.js';
 import { acquire } from '../../server/lease/acquire.js';
 import { cancel } from '../../server/lease/cancel.js';
 import { sweepExpired } from '../../server/lease/expiry.js';
+import { fence } from '../../server/lease/fence.js';
 import type { Lease } from '../../server/lease/lease.js';
 import { pump } from '../../server/lease/pump.js';
 import { parseItems, parseJobs } from '../../server/lease/queues.js';
@@ -131,6 +132,19 @@ describe('settle against cancel', () => {
   });
 });
 
+describe('a fence', () => {
+  it('keeps the row from sweep and cancel until the writes behind it are committed', async () => {
+    const { lease, jobId } = await held();
+    await age(pool);
+    const writing = await openTransaction(pool);
+    await fence(writing, lease);
+    expect((await sweepExpired(pool, parseItems, 10)).requeued).toEqual([]);
+    const { result } = await blocked(inTransaction(pool, (tx) => cancel(tx, parseJobs, [jobId], 'No longer wanted.')));
+    await writing.commit();
+    expect((await result).lost).toEqual([lease.id]);
+  });
+});
+
 describe('the order of locks', () => {
   const PLANS = ['select 1', 'set local enable_nestloop = off', 'set local enable_hashjoin = off; set local enable_nestloop = off', 'set local enable_indexscan = off; set local enable_bitmapscan = off'];
 
@@ -149,7 +163,10 @@ describe('the order of locks', () => {
   }
 
   it.each(PLANS)('of ends is that of their ids, in whatever order they are handed in (%s)', async (plan) => {
-    const { leases } = await held(8);
+    const { itemIds } = await newJob(pool, 8);
+    await pool.query(`update parse_items set run_after = now() - array_position($1::uuid[], id) * interval '1 minute'`, [itemIds]);
+    for (let n = 0; n < 8; n++) await acquire(pool, parseItems, alice, 1); // the last id first: the rows lie in the table the other way round
+    const leases = itemIds.map((id) => ({ id, token: '1' }) as Lease);
     for (const verb of ['succeed', 'drain'] as const) {
       const endings = [...leases].reverse().map((lease) => ({ ...succeed(lease), verb }));
       await mustTakeInOrder('parse_items', leases[0]!.id, leases[7]!.id, plan, (tx) => settle(tx, parseItems, alice, endings));
