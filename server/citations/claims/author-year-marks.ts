@@ -22,7 +22,7 @@ const NO_NAME = new RegExp(`^(?:${[
 /** "the Act (2004)", "die Erhebung (2004)": a noun, unless somebody of that name is known. */
 const DETERMINER = /(?<!\p{L})(?:the|a|an|this|that|our|der|die|das|den|dem|des|ein|eine|einen|einem|einer|eines|dieser?|dieses|diesem|diesen|unsere?|im|am|zum|zur|vom|beim)\s$/iu;
 
-export interface AuthorYearOptions {
+interface AuthorYearOptions {
   /** Whole names of organisations in the list of references: "R Core Team". */
   organisations: readonly string[];
   /** All of the text counts as if it stood in brackets, as in a footnote. */

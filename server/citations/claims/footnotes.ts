@@ -7,7 +7,7 @@ export interface Footnote {
   lines: Line[];
 }
 
-export interface WithFootnotes {
+interface WithFootnotes {
   body: Line[];
   notes: Footnote[];
 }

@@ -11,7 +11,7 @@ const MAX_RANGE = 30;
 /** So many words with a number set directly behind them, and none set apart, are a style and no subscripts. */
 const ATTACHED_STYLE = 3;
 
-export interface KnownLabels {
+interface KnownLabels {
   /** Of the list of references; empty if it is not labelled. */
   labels: ReadonlySet<string>;
   /** There is no list of references at all: then every label counts, and none is resolved. */

@@ -12,13 +12,13 @@ export interface ResolvedMark extends FoundMark {
 }
 
 /** Where positions of the text lie on their pages. */
-export interface Where {
+interface Where {
   /** 1-based. */
   pageAt: (at: number) => number;
   startsLine: (at: number) => boolean;
 }
 
-export interface Marks {
+interface Marks {
   /** In the order of the text. */
   marks: ResolvedMark[];
   lookalikes: Lookalike[];

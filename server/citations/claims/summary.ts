@@ -1,5 +1,5 @@
 import type { Bibliography } from './bibliography.js';
-import type { Claim, Mark } from './extract-claims.js';
+import type { Claim, Mark } from './claim.js';
 import type { Lookalike, MarkKind } from './found-mark.js';
 import type { Unresolved } from './resolve.js';
 

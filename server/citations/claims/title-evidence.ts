@@ -1,6 +1,6 @@
 import { foldText } from './names.js';
 
-export interface TitleEvidence {
+interface TitleEvidence {
   /** 0 to 1: how much of the title stands there, in order. */
   score: number;
   exact: boolean;
