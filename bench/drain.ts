@@ -16,8 +16,8 @@ const SLOTS = 24;
 interface Contender { name: string; module: string; mode: string; reset(server: BenchServer, jobs: number): Promise<void> }
 
 const contenders: Contender[] = [
-  { name: 'leaseboard', module: 'drain-ours.ts', mode: 'detached', reset: resetOurs },
-  { name: 'leaseboard, console attached', module: 'drain-ours.ts', mode: 'attached', reset: resetOurs },
+  { name: 'leaseboard', module: 'drain-ours-process.ts', mode: 'detached', reset: resetOurs },
+  { name: 'leaseboard, console attached', module: 'drain-ours-process.ts', mode: 'attached', reset: resetOurs },
   { name: 'graphile-worker, defaults', module: 'drain-graphile-process.ts', mode: 'defaults', reset: resetGraphile },
   { name: 'graphile-worker, documented best', module: 'drain-graphile-process.ts', mode: 'best', reset: resetGraphile },
 ];

@@ -7,7 +7,6 @@ import type { StateWords } from './words.js';
 
 export type LeasedState = 'awaiting' | 'queued' | 'running' | 'building' | 'succeeded' | 'live' | 'failed' | 'cancelled';
 
-export const TERMINAL_STATES = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly LeasedState[];
 export const OPEN_STATES = ['awaiting', 'queued', 'running'] as const satisfies readonly LeasedState[];
 
 export type Capability = 'parse' | 'citations' | 'publish';
@@ -43,7 +42,11 @@ export interface QueueDefinition {
     whenEnded: 'queued' | 'succeeded';
     /** What the parent fails with when none of its children succeeded. */
     noneSucceeded: { code: string; message: string };
+    /** The parent's own lease makes them (Outcome `await`), or puts itself off until it can (`wait`). Else they come with the parent. */
+    madeByLease?: true;
   };
+  /** At most so many rows of one value of this column are held at once (the holder says how many), so that one user's backlog never starves the others. */
+  sharedBy?: string;
   /** Columns that must be null in every terminal row; each terminal UPDATE erases them. */
   erased: readonly string[];
   /** Staged bytes older than a TTL end as blob_expired; the TTL runs on queue_clocks. */
@@ -85,6 +88,40 @@ export const parseItems = {
   listColumns: ['job_id', 'user_id', 'session_id', 'filename', 'byte_size', 'page_count', 'chunk_count', 'quality'],
 } as const satisfies QueueDefinition;
 
+export const analysisJobs = {
+  table: 'analysis_jobs',
+  slug: 'analysis-jobs',
+  title: 'Analysis jobs',
+  noun: 'analysis',
+  purpose: 'One row a thesis: its claims are read once its session\'s uploads are parsed, then it awaits the check of each.',
+  states: ['awaiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled'],
+  capability: 'citations',
+  kinds: { analysis: 1 },
+  children: {
+    queue: 'job_citations', column: 'job_id', whenEnded: 'succeeded', madeByLease: true,
+    noneSucceeded: { code: 'no_citation_checked', message: 'None of its citations could be checked; each says why.' },
+  },
+  erased: [],
+  claimColumns: ['user_id', 'session_id', 'thesis_document_id'],
+  listColumns: ['user_id', 'session_id', 'open_children', 'total_children', 'succeeded_children', 'marks_seen', 'marks_resolved', 'judge'],
+} as const satisfies QueueDefinition;
+
+export const jobCitations = {
+  table: 'job_citations',
+  slug: 'citations',
+  title: 'Citations',
+  noun: 'citation',
+  purpose: 'One row a claim and cited source: a worker finds the passages that speak to it, and a judge says whether they support it.',
+  states: ['queued', 'running', 'succeeded', 'failed', 'cancelled'],
+  capability: 'citations',
+  kinds: { citation: 1 },
+  parent: { queue: 'analysis_jobs', column: 'job_id' },
+  sharedBy: 'user_id',
+  erased: [],
+  claimColumns: ['job_id', 'user_id', 'session_id', 'document_id'],
+  listColumns: ['job_id', 'user_id', 'session_id', 'ordinal', 'page', 'verdict', 'confidence', 'judge'],
+} as const satisfies QueueDefinition;
+
 /** The row of an app is its publish lock: it stays `building` while it waits for a worker, while one drives it, and between two of them. */
 export const deployments = {
   table: 'deployments',
@@ -102,7 +139,7 @@ export const deployments = {
 } as const satisfies QueueDefinition;
 
 /** Every queue of the product, children before parents (the lock order). */
-export const queues: readonly QueueDefinition[] = [parseItems, parseJobs, deployments];
+export const queues: readonly QueueDefinition[] = [parseItems, parseJobs, jobCitations, analysisJobs, deployments];
 
 /** @throws never; undefined for a name that is not in the registry (also the allow-list for anything that arrives from outside). */
 export function queueByTable(table: string, registry = queues): QueueDefinition | undefined {

@@ -23,12 +23,13 @@ const commands = {
   schema: 'build/server/main/schema.js',
   check: '.ci/check.mjs',
   bench: 'bench/run.ts',
+  mutate: 'tests/mutation/token-mutation.ts',
   test: 'tests/support/run.mjs',
   prepare: undefined,
 };
 
 /** These do not serve the built console. */
-const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'check'];
+const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'mutate', 'check'];
 
 async function main() {
   const [command] = process.argv.splice(2, 1);
