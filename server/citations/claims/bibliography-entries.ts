@@ -55,6 +55,7 @@ const AUTHOR_STARTS = [
   `\\p{Lu}[^().]{1,90}\\((?:Hrsg\\.|[Ee]ds?\\.|\\d{4}|n\\. ?d\\.|o\\. ?J\\.)`, // R Core Team (2018)
 ];
 const AUTHOR_START = new RegExp(`^(?:${AUTHOR_STARTS.join('|')})`, 'u');
+const PERSON_START = new RegExp(`^(?:${AUTHOR_STARTS.slice(0, 3).join('|')})`, 'u');
 const NOT_AN_AUTHOR = /^(?:In|URL|Available|Verfügbar|Abgerufen|Accessed|Retrieved|Online|Springer|Cambridge|Oxford|Proceedings|Journal)\b/u;
 /** Lines within which an entry that begins here must show its year. */
 const YEAR_WITHIN = 5;
@@ -75,7 +76,7 @@ function isOwnParagraph(lines: readonly Line[], i: number): boolean {
 
 function endsEntry(above: Line, line: Line): boolean {
   if (/(?:[,;:&-]|\b(?:and|und|in|In|of|the|der|die|von|doi:|pp?\.|S\.|Hrsg\.|eds?\.))$/u.test(above.text)) return false;
-  if (/\((?:1[5-9]|20)\d\d[a-z]?\)/.test(line.text)) return true;
+  if (PERSON_START.test(line.text) && /\((?:1[5-9]|20)\d\d[a-z]?\)/.test(line.text)) return true;
   return line.after === 'paragraph' || /[.\])”"]$|\d$|\S*\/\S*$/.test(above.text);
 }
 

@@ -5,16 +5,19 @@
 import { createStems } from '../../sources/terms.js';
 import { withoutMarks } from '../claim-text.js';
 import { languageOf } from '../claims/sentences.js';
+import { bestMatch, share, speakingPart, type Match } from './best-match.js';
 import { evidenceAt } from './ground.js';
 import type { Judge, JudgedPassage, Judgement } from './judge.js';
-import { rarity, readSentences, type ReadSentence } from './read-sentences.js';
-import { wordingReader, type ReadWording, type Wording } from './wording.js';
+import { readSentences, type ReadSentence } from './read-sentences.js';
+import { has, opposed, wordingReader, type ReadWording, type Wording } from './wording.js';
 
 export const OFFLINE_LABEL = 'offline-lexical';
 
 /** Shares of the claim's weighted words. Calibrated on generated theses and on paraphrases written by hand (`npm run bench quality`). */
+const TOUCHES_IT = 0.3;
 const SPEAKS_OF_IT = 0.4;
-const SAYS_IT = 0.68;
+const DENIES_IT = 0.5;
+const SAYS_IT = 0.65;
 /** Words alone never make sure. */
 const MOST_CONFIDENCE = 0.75;
 const NOTHING_CONFIDENCE = 0.4;
@@ -31,63 +34,48 @@ export function offlineJudge(): Judge {
   };
 }
 
-/** The sentence that says most of the claim, and the one behind it. */
-interface Match {
-  sentence: ReadSentence;
-  next: ReadSentence | undefined;
-  coverage: number;
-}
-
 function weigh(text: string, passages: readonly JudgedPassage[], read: ReadWording): Judgement {
   const claim = read(text);
   const best = bestMatch(claim, readSentences(passages, read));
-  if (!best || best.coverage < SPEAKS_OF_IT) return silent(text, passages, best?.coverage ?? 0);
-  const { passage, from } = best.sentence;
-  const verdict = verdictOn(claim, best);
-  const to = verdict.withNext && best.next ? best.next.to : best.sentence.to;
-  return { verdict: verdict.is, confidence: confidence(best.coverage, verdict.is), evidence: [evidenceAt(passages, passage, from, to)], rationale: `Compared word by word, without a model: ${percent(best.coverage)} of what the claim says stands in this sentence; ${verdict.why}.` };
-}
-
-function bestMatch(claim: Wording, sentences: readonly ReadSentence[]): Match | undefined {
-  const weight = rarity(sentences);
-  const whole = claim.content.reduce((sum, stems) => sum + weight(stems), 0);
-  let best: Match & { score: number } | undefined;
-  for (const [i, sentence] of sentences.entries()) {
-    const said = claim.content.filter((stems) => stems.some((stem) => sentence.wording.stems.has(stem))).reduce((sum, stems) => sum + weight(stems), 0);
-    const coverage = whole > 0 ? said / whole : 0;
-    const score = coverage + 0.15 * share(claim.numbers, sentence.wording.numbers);
-    const next = sentences[i + 1]?.passage === sentence.passage ? sentences[i + 1] : undefined;
-    if (!best || score > best.score + 1e-9) best = { sentence, next, coverage, score };
-  }
-  return best;
-}
-
-function share(wanted: ReadonlySet<string>, there: ReadonlySet<string>): number {
-  return wanted.size === 0 ? 0 : [...wanted].filter((one) => there.has(one)).length / wanted.size;
+  if (!best || best.direct < TOUCHES_IT || best.coverage < SPEAKS_OF_IT) return silent(text, passages, best?.coverage ?? 0);
+  const { is, why, also } = verdictOn(claim, best);
+  const { passage, from, to } = best.sentence;
+  const evidence = [evidenceAt(passages, passage, from, to), ...(also ? [evidenceAt(passages, also.passage, also.from, also.to)] : [])];
+  return { verdict: is, confidence: confidence(best.coverage, is), evidence, rationale: `Compared word by word, without a model: ${percent(best.coverage)} of what the claim says stands in this sentence and around it; ${why}.` };
 }
 
 interface Finding {
   is: Judgement['verdict'];
   why: string;
-  /** The sentence behind belongs to the evidence. */
-  withNext?: boolean;
+  /** A second sentence that decided. */
+  also?: ReadSentence;
 }
 
-function verdictOn(claim: Wording, { sentence: { wording }, next, coverage }: Match): Finding {
-  if (opposed(claim, wording)) return { is: 'not_supported', why: 'the source reports the opposite direction' };
-  if (claim.negated !== wording.negated && coverage >= SAYS_IT) return { is: 'not_supported', why: `only the ${claim.negated ? 'claim' : 'source'} denies it` };
-  const numbers = share(claim.numbers, wording.numbers);
-  if (claim.numbers.size > 0 && numbers === 0 && wording.numbers.size > 0) return { is: 'not_supported', why: 'the source gives other numbers' };
-  if (claim.universal && !claim.restricted && !wording.universal) {
-    if (wording.restricted) return { is: 'partly_supported', why: 'the claim speaks of all, the source of some' };
-    if (next?.wording.restricted) return { is: 'partly_supported', why: 'the claim speaks of all, the source limits that in its next sentence', withNext: true };
-  }
+function verdictOn(claim: Wording, match: Match): Finding {
+  const { sentence, coverage } = match;
+  const part = speakingPart(claim, sentence);
+  if (opposed(claim, part)) return { is: 'not_supported', why: 'the source says the opposite' };
+  if (claim.negated !== part.negated && coverage >= DENIES_IT) return { is: 'not_supported', why: `only the ${claim.negated ? 'claim' : 'source'} denies it` };
+  const numbers = share(claim.numbers, sentence.wording.numbers);
+  if (claim.numbers.size > 0 && numbers === 0 && sentence.wording.numbers.size > 0) return { is: 'not_supported', why: 'the source gives other numbers' };
+  return tooWide(claim, match) ?? inPart(claim, numbers, coverage) ?? { is: 'supported', why: 'numbers and direction agree' };
+}
+
+/** The claim speaks of all, the source of some: in the sentence, the one behind, or one around it about the same. */
+function tooWide(claim: Wording, { sentence, around }: Match): Finding | undefined {
+  if (!claim.universal || claim.restricted || sentence.wording.universal) return undefined;
+  if (sentence.wording.restricted) return { is: 'partly_supported', why: 'the claim speaks of all, the source of some' };
+  const also = around.find((other) => other.from > sentence.from && other.wording.restricted && (isNext(sentence, other, around) || claim.content.some((word) => has(other.wording.stems, word))));
+  return also && { is: 'partly_supported', why: 'the claim speaks of all, the source limits that in another sentence', also };
+}
+
+function isNext(sentence: ReadSentence, other: ReadSentence, around: readonly ReadSentence[]): boolean {
+  return around.find(({ from }) => from > sentence.from) === other;
+}
+
+function inPart(claim: Wording, numbers: number, coverage: number): Finding | undefined {
   if (claim.numbers.size > 0 && numbers < 1) return { is: 'partly_supported', why: 'not all numbers of the claim stand there' };
-  return coverage >= SAYS_IT ? { is: 'supported', why: 'numbers and direction agree' } : { is: 'partly_supported', why: 'a part of the claim does not stand there' };
-}
-
-function opposed(claim: Wording, source: Wording): boolean {
-  return (claim.up && !claim.down && source.down && !source.up) || (claim.down && !claim.up && source.up && !source.down);
+  return coverage < SAYS_IT ? { is: 'partly_supported', why: 'a part of the claim does not stand there' } : undefined;
 }
 
 function silent(text: string, passages: readonly JudgedPassage[], coverage: number): Judgement {
@@ -95,7 +83,7 @@ function silent(text: string, passages: readonly JudgedPassage[], coverage: numb
   const foreign = first !== undefined && languageOf(text) !== languageOf(passages.map(({ body }) => body).join('\n'));
   const why = foreign ? ' Claim and source are in different languages, which words alone cannot bridge.' : '';
   return {
-    verdict: 'not_supported', confidence: foreign ? 0.1 : NOTHING_CONFIDENCE * (1 - coverage), evidence: [],
+    verdict: 'not_supported', confidence: foreign ? 0.1 : rounded(NOTHING_CONFIDENCE * (1 - coverage)), evidence: [],
     rationale: first ? `Compared word by word, without a model: no sentence of the source says more than ${percent(coverage)} of the claim.${why}` : 'No passage of the source could be found for this claim.',
   };
 }
@@ -103,7 +91,11 @@ function silent(text: string, passages: readonly JudgedPassage[], coverage: numb
 /** Further from the threshold is surer. */
 function confidence(coverage: number, verdict: Judgement['verdict']): number {
   const margin = verdict === 'partly_supported' ? 0.3 : Math.abs(coverage - SPEAKS_OF_IT);
-  return Math.round(Math.min(MOST_CONFIDENCE, 0.35 + 0.6 * margin) * 100) / 100;
+  return rounded(Math.min(MOST_CONFIDENCE, 0.35 + 0.6 * margin));
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 function percent(share: number): string {

@@ -45,6 +45,11 @@ describe('a list of references', () => {
     expect(result.marks).toHaveLength(1);
   });
 
+  it('does not cut an entry inside a long list of authors', () => {
+    const lines = 'Bolker BM, Gardner B, Maunder M, Kim EJ, Lennert-Cody C, Magnusson\nA, Martell S, Nash J, Zipkin E (2013). “Strategies for Fitting Models.” Methods, 4(6), 501–512.';
+    expect(claimsOf('Groß (1999) says so.', [lines, ...entries]).bibliography.map((entry) => entry.authors.length)).toEqual([9, 1, 1]);
+  });
+
   it('has entries over several lines, without space between them and across pages', () => {
     const lines = 'Groß, P. (1999). Über robuste Schätzer und ihre Ver-\nteilung. Berlin.\nMüller, H., Koch, A., &\nvon der Heide, P. (2006). Cluster und ihre\nVarianz. https://example.org/a-very-long/\nAddress.pdf\nZeileis, A. (2004). Econometric computing. Vienna.';
     expect(claimsOf('Groß (1999) says so.', [lines]).bibliography.map(({ authors, title }) => [authors.length, title])).toEqual([[1, 'Über robuste Schätzer und ihre Verteilung'], [3, 'Cluster und ihre Varianz'], [1, 'Econometric computing']]);
