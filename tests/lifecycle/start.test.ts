@@ -43,7 +43,7 @@ async function npmStart(): Promise<Installation> {
     const { rows } = await pool.query<{ role: string; pid: number }>('select role, pid from workers where stopped_at is null and gone_at is null order by started_at');
     const alive = rows.filter(({ pid }) => !isGone(pid));
     const [worker, web] = ['worker', 'web'].map((role) => alive.find((one) => one.role === role)?.pid);
-    return worker && web && { worker, web };
+    return worker && web ? { worker, web } : undefined;
   }, { timeoutMs: 60_000, what: 'web and worker' }));
   return { start, url: url!, workerPid: pids.worker, webPid: pids.web };
 }
