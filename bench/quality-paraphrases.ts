@@ -1,4 +1,7 @@
-/** Written by hand, in other words than the generator's: how far a judge gets where claim and source do not share a template. */
+/**
+ * Written by hand, in other words than the generator's: how far a judge gets where claim and source do not share a template. The offline
+ * judge was looked at with `paraphrases`; `unseen` was written afterwards and has changed nothing.
+ */
 import type { Verdict } from '../server/citations/judge/judge.js';
 
 export interface Paraphrase {
@@ -47,4 +50,27 @@ export const paraphrases: Paraphrase[] = [
   { source: trams, verdict: 'not_supported', claim: 'Car traffic along the corridor rose by 18 percent after the tram opened.' },
   { source: trams, verdict: 'not_supported', claim: 'Retail turnover changed after the opening of the line.' },
   { source: trams, verdict: 'not_supported', claim: 'Bus lanes shorten travel times by a fifth.' },
+];
+
+const library = 'The library extended its opening hours to midnight in 2015. Visits in the evening rose by a third, but the total number of loans declined slightly. A survey of 640 users shows that most of them come to work in silence. Complaints about noise became rarer.';
+const wald = 'Im Nationalpark wurde der Rothirsch zwischen 2008 und 2016 nicht bejagt. Der Verbiss an jungen Tannen nahm in dieser Zeit zu, an Buchen ließ sich kein Unterschied feststellen. Die Zahl der Hirsche wurde anhand von Losung geschätzt und lag zuletzt bei 14 Tieren je Quadratkilometer. Besucher sahen die Tiere häufiger als zuvor.';
+const wages = 'Using register data of 31,000 firms, we find that minimum wages reduced wage inequality at the bottom of the distribution. Employment did not fall overall. Only in very small firms do we observe a slight decline of working hours. Prices in restaurants went up by 1.6 percent.';
+
+export const unseen: Paraphrase[] = [
+  { source: library, verdict: 'supported', claim: 'After the extension of opening hours, evening visits rose by a third.' },
+  { source: library, verdict: 'supported', claim: 'Most users of the library come to work in silence.' },
+  { source: library, verdict: 'not_supported', claim: 'Longer opening hours increased the number of loans.' },
+  { source: library, verdict: 'not_supported', claim: 'Complaints about noise became more frequent.' },
+  { source: library, verdict: 'not_supported', claim: 'Digital lending replaces visits to a branch.' },
+  { source: library, verdict: 'partly_supported', claim: 'Evening visits rose by a third, and all users come to work in silence.' },
+  { source: wald, verdict: 'supported', claim: 'Der Verbiss an jungen Tannen nahm ohne Bejagung zu.' },
+  { source: wald, verdict: 'supported', claim: 'Zuletzt lebten 14 Hirsche auf einem Quadratkilometer.' },
+  { source: wald, verdict: 'not_supported', claim: 'Der Verbiss an jungen Tannen nahm in dieser Zeit ab.' },
+  { source: wald, verdict: 'not_supported', claim: 'Besucher sahen die Tiere seltener als zuvor.' },
+  { source: wald, verdict: 'not_supported', claim: 'Zuletzt lag die Zahl der Hirsche bei 41 Tieren je Quadratkilometer.' },
+  { source: wald, verdict: 'partly_supported', claim: 'Der Verbiss nahm an Tannen und an Buchen zu.' },
+  { source: wages, verdict: 'supported', claim: 'Minimum wages lowered wage inequality at the bottom of the distribution.' },
+  { source: wages, verdict: 'supported', claim: 'Restaurant prices increased by 1.6 percent.' },
+  { source: wages, verdict: 'not_supported', claim: 'Employment fell overall because of minimum wages.' },
+  { source: wages, verdict: 'partly_supported', claim: 'Working hours declined in all firms.' },
 ];

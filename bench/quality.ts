@@ -8,7 +8,7 @@ import { offlineEmbedder } from '../server/sources/offline-embedder.js';
 import type { Verdict } from '../tests/fixtures/theses/works.js';
 import { knowing, lies, modelStub, type ModelStub, type StubAnswer } from '../tests/support/model-stub.js';
 import { atLeast, goalTable, table, type Goal, type Report } from './report.js';
-import { paraphrases } from './quality-paraphrases.js';
+import { paraphrases, unseen, type Paraphrase } from './quality-paraphrases.js';
 import { uploadThesis, type UploadedThesis } from './quality-theses.js';
 import { startBenchServer } from './server.js';
 
@@ -77,8 +77,8 @@ async function check(theses: UploadedThesis[], retrieval: Retrieval, judge: Judg
 }
 
 async function report(theses: UploadedThesis[], measured: Measured[]): Promise<Report> {
-  const byHand = await judgeParaphrases();
-  const shown = [...measured, { judge: 'offline-lexical, paraphrases by hand', checked: byHand }];
+  const byHand = [{ judge: 'offline-lexical, paraphrases by hand', checked: await judgeAll(paraphrases) }, { judge: 'offline-lexical, paraphrases never looked at', checked: await judgeAll(unseen) }];
+  const shown = [...measured, ...byHand];
   const rows = shown.flatMap(({ judge, checked }) => CLASSES.filter((verdict) => checked.some(({ planted }) => planted === verdict)).map((verdict) => {
     const { planted, precision, recall } = quality(checked, verdict);
     return [judge, verdict, String(planted), precision.toFixed(3), recall.toFixed(3)];
@@ -118,7 +118,7 @@ function standsThere({ pages }: UploadedThesis, { documentId, charFrom, charTo, 
   return documentText(texts).slice(charFrom, charTo) === quote && charFrom >= start && charFrom < start + (texts[page - 1]?.length ?? 0);
 }
 
-async function judgeParaphrases(): Promise<{ planted: Verdict; given: Verdict }[]> {
+async function judgeAll(paraphrases: readonly Paraphrase[]): Promise<{ planted: Verdict; given: Verdict }[]> {
   const judge = offlineJudge();
   return Promise.all(paraphrases.map(async ({ source, claim, verdict }) => {
     const passage: JudgedPassage = { documentId: 'd', ordinal: 0, body: source, pageFrom: 1, pageTo: 1, charFrom: 0, charTo: source.length, pageStarts: null };
