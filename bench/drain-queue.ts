@@ -21,7 +21,7 @@ const CREATE = `
     constraint bench_rows_running_is_held check (
       num_nonnulls(worker_id, heartbeat_at, lease_expires_at) = case when state = 'running' then 3 else 0 end and (state <> 'running' or lease_token > 0)),
     constraint bench_rows_terminal_is_finished check ((state in ('succeeded', 'failed', 'cancelled')) = (finished_at is not null))
-  ) with (fillfactor = 80);
+  ) with (fillfactor = 50);
   create index if not exists bench_rows_claimable on bench_rows (run_after, id) where state = 'queued';
   create index if not exists bench_rows_held on bench_rows (id) where state = 'running';
   create index if not exists bench_rows_unsuccessful on bench_rows (state, id) where state in ('failed', 'cancelled');`;
