@@ -73,6 +73,9 @@ function contradictions(values: SettingValues<typeof settings>, embedded: boolea
   if (values.heartbeatSeconds * 2 > values.leaseSeconds) {
     faults.push(`HEARTBEAT_SECONDS: expected at most half of LEASE_SECONDS (${values.leaseSeconds}), found ${values.heartbeatSeconds}`);
   }
+  if (values.publishHeartbeatSeconds * 3 > values.publishDeadAfterSeconds) {
+    faults.push(`PUBLISH_HEARTBEAT_SECONDS: expected at most a third of PUBLISH_DEAD_AFTER_SECONDS (${values.publishDeadAfterSeconds}), found ${values.publishHeartbeatSeconds}`);
+  }
   if (values.maxUploadBytes < values.maxFileBytes) {
     faults.push(`MAX_UPLOAD_BYTES: expected at least MAX_FILE_BYTES (${values.maxFileBytes}), found ${values.maxUploadBytes}`);
   }

@@ -2,8 +2,8 @@
  * The publish lock: the row of an app is the lock, and one conditional statement takes it.
  *
  * Promises
- * - Of any number of callers at once exactly one changes the row; each other learns from the same statement who holds it. There is no read that
- *   a write relies on.
+ * - Of any number of callers at once exactly one changes the row; each other learns from the same statement, which locks the row, who holds it.
+ *   There is no read that a write relies on.
  * - The lock is taken only if nobody publishes or the last beat is older than the dead-after time (database clock). Whoever held it before can
  *   write nothing more: publish_no and lease_token have moved on.
  * - A new publish shows nothing of the one before: error, cancel and build columns are cleared by the statement that takes the lock, and what
@@ -88,14 +88,24 @@ function iso(instant: string): string {
  * May wait for a beat or a settle of the row (set a lock_timeout).
  */
 export async function takeLock(tx: Queryable, request: PublishRequest, deadAfterSeconds: number, maxAttempts: number): Promise<LockAnswer> {
-  const { projectId, slug, userId, requestedBy, source } = request;
-  const { rows } = await tx.query({ text: TAKE, values: [projectId, slug, userId, requestedBy, source, deadAfterSeconds, maxAttempts] });
-  const row = rows[0];
+  let row = await tryTake(tx, request, deadAfterSeconds, maxAttempts);
+  // It was taken when the statement began and had ended by the time its row was locked: the update passed over what it saw first. The row is
+  // ours to judge now, so that a second look is the last one.
+  if (row && isFree(row) && row.slug === request.slug) row = await tryTake(tx, request, deadAfterSeconds, maxAttempts);
   if (!row) return { kind: 'none' };
   const lock = { deploymentId: row.id as string, publishNo: (row.taken_no ?? row.publish_no) as number };
   if (row.taken_no !== null) return { kind: 'taken', lock };
   if (row.paused !== null) return { kind: 'paused', lock, reason: row.paused as string };
   return row.alive ? { kind: 'in_progress', holder: holderOf(row, lock) } : { kind: 'slug_fixed', lock, slug: row.slug as string };
+}
+
+async function tryTake(tx: Queryable, request: PublishRequest, deadAfterSeconds: number, maxAttempts: number): Promise<Record<string, unknown> | undefined> {
+  const { projectId, slug, userId, requestedBy, source } = request;
+  return (await tx.query({ text: TAKE, values: [projectId, slug, userId, requestedBy, source, deadAfterSeconds, maxAttempts] })).rows[0];
+}
+
+function isFree(row: Record<string, unknown>): boolean {
+  return row.taken_no === null && row.paused === null && !row.alive;
 }
 
 function holderOf(row: Record<string, unknown>, lock: Lock): LockHolder {

@@ -1,9 +1,13 @@
 import { json, Router, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { cancelDeployment, readAttempt, readDeployment } from '../api/deployments.js';
+import { readIdempotencyKey } from '../api/idempotency.js';
 import { readParseJob, readParseJobTag } from '../api/parse-job.js';
 import { openUploadDesk, type UploadDesk } from '../api/parse-sources.js';
 import { Problem } from '../api/problem.js';
+import { answerPublish, type Publishing } from '../api/publish.js';
 import type { Spool } from '../api/spool.js';
 import { authenticate } from '../api/token.js';
+import { deployments } from '../lease/queues.js';
 import type { World } from './load-context.js';
 
 /** Largest JSON body of the product API. */
@@ -21,6 +25,10 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   api.use(withToken(world));
   resource(api, '/parse-sources', { POST: postParseSources(desk) });
   resource(api, '/parse-jobs/:jobId', { GET: getParseJob(world) });
+  resource(api, '/projects/:projectId/publish', { POST: postPublish(world) });
+  resource(api, '/deployments/:id', { GET: getDeployment(world) });
+  resource(api, '/deployments/:id/attempts/:attempt', { GET: getAttempt(world) });
+  resource(api, '/deployments/:id/cancel', { POST: postCancel(world) });
   api.use((req, res, next) => next(new Problem(404, 'no_such_call', `There is no ${req.baseUrl}${req.path.slice(0, 200)} in this API. Check the path against the API's documentation.`)));
   return api;
 }
@@ -72,6 +80,41 @@ function getParseJob(world: World): Answer {
     if (known && matches(known, await readParseJobTag(world.pool, jobId), res)) return void res.status(304).end();
     const { tag, job } = await readParseJob(world.pool, jobId);
     res.set('ETag', tag).json(job);
+  };
+}
+
+function postPublish({ config, pool, hints }: World): Answer {
+  const publishing: Publishing = config.orchestratorUrl === undefined ? undefined
+    : { pool, deadAfterSeconds: config.publishDeadAfterSeconds, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel };
+  return async (req, res) => {
+    const { body, replayed } = await answerPublish(publishing, {
+      projectId: String(req.params.projectId), body: req.body as unknown, caller: res.locals.caller, key: readIdempotencyKey(req.get('idempotency-key')),
+    });
+    hints.changed(deployments.table, [body.deploymentId]);
+    if (replayed) res.set('Idempotency-Replayed', 'true');
+    res.status(202).set('Location', `/api/deployments/${body.deploymentId}/attempts/${body.attempt}`).set('Cache-Control', 'no-store').json(body);
+  };
+}
+
+function getDeployment({ config, pool }: World): Answer {
+  return async (req, res) => {
+    const { tag, deployment } = await readDeployment(pool, String(req.params.id), config.publishDeadAfterSeconds);
+    res.set('Cache-Control', 'private, no-cache');
+    const known = req.get('if-none-match');
+    if (known && matches(known, tag, res)) return void res.status(304).end();
+    res.set('ETag', tag).json(deployment);
+  };
+}
+
+function getAttempt({ pool }: World): Answer {
+  return async (req, res) => void res.set('Cache-Control', 'no-store').json(await readAttempt(pool, String(req.params.id), String(req.params.attempt)));
+}
+
+function postCancel({ config, pool, hints }: World): Answer {
+  return async (req, res) => {
+    const body = await cancelDeployment({ pool, kickChannel: config.kickChannel }, String(req.params.id), req.body as unknown, `token ${res.locals.caller.name}`);
+    hints.changed(deployments.table, [body.deploymentId]);
+    res.status(202).set('Cache-Control', 'no-store').json(body);
   };
 }
 

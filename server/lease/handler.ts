@@ -10,6 +10,8 @@ export interface Work {
   signal: AbortSignal;
   /** Remembered and written with the next beat; costs nothing to call often. */
   progress(done: number, total: number): void;
+  /** A service outside has just answered: if the queue rests after an outage, it need not rest until this lease ends. Costs nothing otherwise. */
+  outsideAnswered(): void;
   log: Logger;
   pool: pg.Pool;
 }

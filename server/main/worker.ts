@@ -5,6 +5,8 @@
 import { createPool } from '../db/connection.js';
 import type { Handlers } from '../lease/handler.js';
 import type { Config } from '../config.js';
+import { createBuildHandler } from '../deployments/build.js';
+import { createOrchestrator } from '../deployments/orchestrator-client.js';
 import { createParseItemHandler } from '../parse/parse-item.js';
 import { createParseJobHandler } from '../parse/parse-job.js';
 import { createEmbedder } from '../sources/embedder.js';
@@ -16,7 +18,8 @@ import { runMain, stopOnSignal } from './run-main.js';
 const CLOSE_SLACK_MS = 5_000;
 
 await runMain(async () => {
-  const { config, log } = await boot('worker');
+  const { config: booted, log } = await boot('worker');
+  const config = beatingOftenEnough(booted);
   const pool = createPool(config, { role: 'worker', log });
   const worker = createWorkerProcess({ config, role: 'worker', pool, handlers: handlersOf(config), log });
   // Before the first claim: a signal that comes while starting must find someone who gives back.
@@ -32,8 +35,17 @@ await runMain(async () => {
   process.send?.({ ready: worker.identity.id });
 });
 
+/** One beat renews all leases of the process: where it drives publishes it keeps to the shorter of the two intervals. */
+function beatingOftenEnough(config: Config): Config {
+  const publishes = config.orchestratorUrl !== undefined && config.workerCapabilities.includes('publish');
+  return publishes ? { ...config, heartbeatSeconds: Math.min(config.heartbeatSeconds, config.publishHeartbeatSeconds) } : config;
+}
+
+/** Without an orchestrator nothing can be published, and no row of that queue is taken. */
 function handlersOf(config: Config): Handlers {
+  const { orchestratorUrl: url, orchestratorToken: token } = config;
   return {
+    ...(url ? { deployments: createBuildHandler({ orchestrator: createOrchestrator({ url, token }) }) } : {}),
     parse_items: createParseItemHandler({ limits: { maxSeconds: config.parseMaxSeconds, maxMemoryMb: config.parseMaxMemoryMb, maxPages: config.parseMaxPages } }),
     parse_jobs: createParseJobHandler({ embedder: createEmbedder(config) }),
   };

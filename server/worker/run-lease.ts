@@ -51,6 +51,7 @@ function workOn(held: Held, context: RunContext): Work {
     get signal() { return held.signal; },
     get log() { return logOf(held, context); },
     progress: (done, total) => { held.progress = { done: wholeNumber(done), total: wholeNumber(total) }; },
+    outsideAnswered: () => void context.breaker.succeeded(context.queue.table),
     pool: context.pool,
   };
 }

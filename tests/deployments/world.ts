@@ -85,7 +85,7 @@ export interface StartedWorker extends WorkerProcess { end(seconds?: number): Pr
 export async function startWorker(database: TestDatabase, stub: StubOrchestrator, overrides: Partial<Config> = {}): Promise<StartedWorker> {
   const config = database.config({ ...clocks, workerCapabilities: ['publish'], ...overrides });
   const pool = database.createPool({ max: 4 });
-  const orchestrator = createOrchestrator({ url: stub.url, token: stub.token, timeoutMs: 500, pauseMs: 20 });
+  const orchestrator = createOrchestrator({ url: stub.url, token: stub.token, timeoutMs: 2_000, pauseMs: 20 });
   const handlers = { deployments: createBuildHandler({ orchestrator, lookEveryMs: 50, predecessorLimitMs: 1000 }) };
   const process = createWorkerProcess({ config, role: 'worker', pool, handlers, log: silent });
   let ended: Promise<void> | undefined;

@@ -14,7 +14,7 @@ export const limits = { maxSeconds: 60, maxMemoryMb: 512, maxPages: 200 };
 export function workOn(pool: pg.Pool): Work & { seen: [number, number][]; controller: AbortController } {
   const controller = new AbortController();
   const seen: [number, number][] = [];
-  return { pool, controller, seen, signal: controller.signal, progress: (done, total) => { seen.push([done, total]); }, log: createLogger({ level: 'silent', name: 'test' }) };
+  return { pool, controller, seen, signal: controller.signal, progress: (done, total) => { seen.push([done, total]); }, outsideAnswered: () => {}, log: createLogger({ level: 'silent', name: 'test' }) };
 }
 
 /** A parse item that `w-test` holds. */
