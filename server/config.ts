@@ -82,5 +82,8 @@ function contradictions(values: SettingValues<typeof settings>, embedded: boolea
   if (values.embeddingsBaseUrl && !values.embeddingsModel) {
     faults.push('EMBEDDINGS_MODEL: expected the name of a model (required with EMBEDDINGS_BASE_URL), found nothing');
   }
+  if (values.llmBaseUrl && !values.llmModel) {
+    faults.push('LLM_MODEL: expected the name of a model (required with LLM_BASE_URL), found nothing');
+  }
   return faults;
 }

@@ -1,5 +1,59 @@
 -- The schema that sql/migrations add up to. Made by npm run schema, compared by npm run check. Not applied by anything.
 
+create table analysis_jobs (
+  id uuid not null,
+  user_id text not null,
+  session_id text not null,
+  thesis_document_id uuid,
+  open_children integer default 0 not null,
+  total_children integer default 0 not null,
+  succeeded_children integer default 0 not null,
+  pinned_documents uuid[],
+  claims_total integer,
+  marks_seen integer,
+  marks_resolved integer,
+  reading jsonb,
+  judge text,
+  kind text default 'analysis'::text not null,
+  schema_version integer default 1 not null,
+  state text not null,
+  lease_token bigint default 0 not null,
+  attempt integer default 0 not null,
+  max_attempts integer default 3 not null,
+  lost_leases integer default 0 not null,
+  run_after timestamp with time zone default now() not null,
+  queued_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  lease_expires_at timestamp with time zone,
+  worker_id text,
+  done integer,
+  total integer,
+  progressed_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  version bigint default 1 not null,
+  constraint analysis_jobs_pkey PRIMARY KEY (id),
+  constraint analysis_jobs_thesis_document_id_fkey FOREIGN KEY (thesis_document_id) REFERENCES documents(id) ON DELETE SET NULL,
+  constraint analysis_jobs_awaiting_has_children CHECK (((state <> 'awaiting'::text) OR (open_children > 0))),
+  constraint analysis_jobs_open_children CHECK ((open_children >= 0)),
+  constraint analysis_jobs_running_is_held CHECK (((num_nonnulls(worker_id, heartbeat_at, lease_expires_at) =
+CASE
+    WHEN (state = 'running'::text) THEN 3
+    ELSE 0
+END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
+  constraint analysis_jobs_state CHECK ((state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint analysis_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
+) with (fillfactor=80);
+CREATE INDEX analysis_jobs_by_session ON analysis_jobs USING btree (session_id, id);
+CREATE INDEX analysis_jobs_by_user ON analysis_jobs USING btree (user_id, id);
+CREATE INDEX analysis_jobs_claimable ON analysis_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
+CREATE INDEX analysis_jobs_held ON analysis_jobs USING btree (id) WHERE (state = 'running'::text);
+CREATE UNIQUE INDEX analysis_jobs_one_open ON analysis_jobs USING btree (user_id, session_id, thesis_document_id) WHERE (state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text]));
+CREATE INDEX analysis_jobs_unsuccessful ON analysis_jobs USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+
 create table api_tokens (
   id uuid not null,
   name text not null,
@@ -134,6 +188,70 @@ create table idempotency_keys (
   constraint idempotency_keys_token_id_fkey FOREIGN KEY (token_id) REFERENCES api_tokens(id) ON DELETE CASCADE
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table job_citations (
+  id uuid not null,
+  job_id uuid not null,
+  user_id text not null,
+  session_id text not null,
+  ordinal integer not null,
+  claim text not null,
+  mark text not null,
+  page integer not null,
+  char_from integer not null,
+  char_to integer not null,
+  locator text,
+  entry text,
+  reason text,
+  document_id uuid,
+  verdict text,
+  confidence real,
+  evidence jsonb,
+  rationale text,
+  downgraded text,
+  judge text,
+  kind text default 'citation'::text not null,
+  schema_version integer default 1 not null,
+  state text not null,
+  lease_token bigint default 0 not null,
+  attempt integer default 0 not null,
+  max_attempts integer default 3 not null,
+  lost_leases integer default 0 not null,
+  run_after timestamp with time zone default now() not null,
+  queued_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  heartbeat_at timestamp with time zone,
+  lease_expires_at timestamp with time zone,
+  worker_id text,
+  done integer,
+  total integer,
+  progressed_at timestamp with time zone,
+  error_code text,
+  error_message text,
+  created_at timestamp with time zone default now() not null,
+  finished_at timestamp with time zone,
+  version bigint default 1 not null,
+  constraint job_citations_pkey PRIMARY KEY (id),
+  constraint job_citations_document_id_fkey FOREIGN KEY (document_id) REFERENCES documents(id) ON DELETE SET NULL,
+  constraint job_citations_job_id_fkey FOREIGN KEY (job_id) REFERENCES analysis_jobs(id) ON DELETE CASCADE,
+  constraint job_citations_running_is_held CHECK (((num_nonnulls(worker_id, heartbeat_at, lease_expires_at) =
+CASE
+    WHEN (state = 'running'::text) THEN 3
+    ELSE 0
+END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
+  constraint job_citations_state CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
+  constraint job_citations_succeeded_has_verdict CHECK (((state <> 'succeeded'::text) OR (verdict IS NOT NULL))),
+  constraint job_citations_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))),
+  constraint job_citations_verdict CHECK ((verdict = ANY (ARRAY['supported'::text, 'partly_supported'::text, 'not_supported'::text, 'source_missing'::text])))
+) with (fillfactor=80);
+CREATE UNIQUE INDEX job_citations_by_job ON job_citations USING btree (job_id, ordinal);
+CREATE INDEX job_citations_by_session ON job_citations USING btree (session_id, id);
+CREATE INDEX job_citations_by_user ON job_citations USING btree (user_id, id);
+CREATE INDEX job_citations_claimable ON job_citations USING btree (run_after, id) WHERE (state = 'queued'::text);
+CREATE INDEX job_citations_held ON job_citations USING btree (id) WHERE (state = 'running'::text);
+CREATE INDEX job_citations_held_by_user ON job_citations USING btree (user_id) WHERE (state = 'running'::text);
+CREATE INDEX job_citations_unsuccessful ON job_citations USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
+CREATE INDEX job_citations_waiting_by_user ON job_citations USING btree (user_id, run_after, id) WHERE (state = 'queued'::text);
 
 create table operator_sessions (
   token_sha256 bytea not null,

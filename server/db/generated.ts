@@ -27,6 +27,43 @@ export type Numeric = ColumnType<string, number | string, number | string>;
 
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
 
+export interface AnalysisJobs {
+  attempt: Generated<number>;
+  claimed_at: Timestamp | null;
+  claims_total: number | null;
+  created_at: Generated<Timestamp>;
+  done: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  finished_at: Timestamp | null;
+  heartbeat_at: Timestamp | null;
+  id: string;
+  judge: string | null;
+  kind: Generated<string>;
+  lease_expires_at: Timestamp | null;
+  lease_token: Generated<Int8>;
+  lost_leases: Generated<number>;
+  marks_resolved: number | null;
+  marks_seen: number | null;
+  max_attempts: Generated<number>;
+  open_children: Generated<number>;
+  pinned_documents: string[] | null;
+  progressed_at: Timestamp | null;
+  queued_at: Generated<Timestamp>;
+  reading: Json | null;
+  run_after: Generated<Timestamp>;
+  schema_version: Generated<number>;
+  session_id: string;
+  state: string;
+  succeeded_children: Generated<number>;
+  thesis_document_id: string | null;
+  total: number | null;
+  total_children: Generated<number>;
+  user_id: string;
+  version: Generated<Int8>;
+  worker_id: string | null;
+}
+
 export interface ApiTokens {
   created_at: Generated<Timestamp>;
   id: string;
@@ -131,6 +168,50 @@ export interface IdempotencyKeys {
   response: Json;
   status: number;
   token_id: string;
+}
+
+export interface JobCitations {
+  attempt: Generated<number>;
+  char_from: number;
+  char_to: number;
+  claim: string;
+  claimed_at: Timestamp | null;
+  confidence: number | null;
+  created_at: Generated<Timestamp>;
+  document_id: string | null;
+  done: number | null;
+  downgraded: string | null;
+  entry: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  evidence: Json | null;
+  finished_at: Timestamp | null;
+  heartbeat_at: Timestamp | null;
+  id: string;
+  job_id: string;
+  judge: string | null;
+  kind: Generated<string>;
+  lease_expires_at: Timestamp | null;
+  lease_token: Generated<Int8>;
+  locator: string | null;
+  lost_leases: Generated<number>;
+  mark: string;
+  max_attempts: Generated<number>;
+  ordinal: number;
+  page: number;
+  progressed_at: Timestamp | null;
+  queued_at: Generated<Timestamp>;
+  rationale: string | null;
+  reason: string | null;
+  run_after: Generated<Timestamp>;
+  schema_version: Generated<number>;
+  session_id: string;
+  state: string;
+  total: number | null;
+  user_id: string;
+  verdict: string | null;
+  version: Generated<Int8>;
+  worker_id: string | null;
 }
 
 export interface Operators {
@@ -342,6 +423,7 @@ export interface Workers {
 }
 
 export interface DB {
+  analysis_jobs: AnalysisJobs;
   api_tokens: ApiTokens;
   breakers: Breakers;
   deployment_attempts: DeploymentAttempts;
@@ -349,6 +431,7 @@ export interface DB {
   document_chunks: DocumentChunks;
   documents: Documents;
   idempotency_keys: IdempotencyKeys;
+  job_citations: JobCitations;
   operator_sessions: OperatorSessions;
   operators: Operators;
   parse_items: ParseItems;

@@ -23,11 +23,21 @@ export async function cancel(tx: Queryable, queue: QueueDefinition, ids: readonl
   const counted = childQueue ? childCounts(children) : [];
   const own = await cancelRows(tx, queue, 't.id', ids, message, counted, registry);
   const cancelled = own.filter((row) => row.tag === 'row');
+  if (childQueue && queue.children?.madeByLease) await refuseNewborn(tx, childQueue, queue.children.column, cancelled.map((row) => row.id));
   return {
     rows: [...children.map((row) => ({ queue: childQueue!.table, id: row.id })), ...cancelled.map((row) => ({ queue: queue.table, id: row.id }))],
     lost: [...children, ...cancelled].filter((row) => row.was === 'running').map((row) => row.id),
     parentsQueued: own.filter((row) => row.tag === 'parent' && row.state === 'queued').map((row) => row.id),
   };
+}
+
+/**
+ * A parent that makes its own children may have done so between our two statements. Taking them now would lock children after their parent;
+ * the transaction is run again instead, and then sees them.
+ */
+async function refuseNewborn(tx: Queryable, childQueue: QueueDefinition, column: string, parents: readonly string[]): Promise<void> {
+  const { rowCount } = await tx.query({ text: `select 1 from ${childQueue.table} where ${column} = any ($1::uuid[]) and finished_at is null limit 1`, values: [parents] });
+  if (rowCount) throw Object.assign(new Error('Children came into being while their parent was cancelled'), { code: '40001' });
 }
 
 interface CancelledRow { tag: string; id: string; parent_id: string | null; state: string; was: string | null }

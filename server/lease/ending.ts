@@ -16,7 +16,9 @@ import { queueByTable, queues } from './queues.js';
 import { isClaimable, isHeld, wordsOfQueue } from './words.js';
 
 /** How a lease ends, from the holder's side. */
-export type Verb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain';
+export type Verb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain' | MakerVerb;
+/** Only of a parent that makes its own children: it awaits them, or waits until it can make them. Neither is a failure, nothing is charged. */
+export type MakerVerb = 'await' | 'wait';
 
 export interface Ending {
   id: string;
@@ -24,7 +26,7 @@ export interface Ending {
   verb: Verb;
   code?: string;
   message?: string;
-  /** Retry and outage: how long the row waits, in milliseconds. */
+  /** Retry, outage and wait: how long the row waits, in milliseconds. */
   delayMs?: number;
 }
 
@@ -33,7 +35,7 @@ const TERMINAL = `('succeeded', 'failed', 'cancelled')`;
 /** Where a held row goes, by verb. */
 function toStateOf(queue: QueueDefinition): string {
   const { waiting, done } = wordsOfQueue(queue);
-  return `case e.verb when 'succeed' then '${done}' when 'fail' then 'failed'
+  return `case e.verb when 'succeed' then '${done}' when 'fail' then 'failed'${queue.children?.madeByLease ? ` when 'await' then 'awaiting'` : ''}
                 when 'retry' then case when t.attempt + 1 >= t.max_attempts then 'failed' else '${waiting}' end else '${waiting}' end`;
 }
 
@@ -52,12 +54,13 @@ function endsCte(queue: QueueDefinition): string {
 /** CTE `ended`. A give-back keeps run_after, so that the row stays at the front. */
 function endedCte(queue: QueueDefinition): string {
   const toState = toStateOf(queue);
-  const back = `${toState} = '${wordsOfQueue(queue).waiting}'`;
+  const maker = queue.children?.madeByLease;
+  const back = maker ? `${toState} in ('queued', 'awaiting')` : `${toState} = '${wordsOfQueue(queue).waiting}'`;
   return `ended as (
     update ${queue.table} t
        set state = ${toState},
            attempt = t.attempt + (e.verb in ('retry', 'fail'))::int,
-           run_after = case when ${back} and e.verb in ('retry', 'outage') then now() + e.delay * interval '1 millisecond' else t.run_after end,
+           run_after = case when ${back} and e.verb in ('retry', 'outage'${maker ? `, 'wait'` : ''}) then now() + e.delay * interval '1 millisecond' else t.run_after end,
            queued_at = case when ${back} then now() else t.queued_at end,
            finished_at = case when ${back} then null else now() end,
            worker_id = null, heartbeat_at = ${queue.words ? `case when ${back} then now() end` : 'null'}, lease_expires_at = null,
@@ -135,10 +138,28 @@ export function parentEvents(queue: QueueDefinition): string {
       from parents where open_children = 0 and state <> 'cancelled'`;
 }
 
-/** CTE `claimed`. Parameters from $first: worker id, version, lease in seconds, limit, low-water mark. */
+/**
+ * Which rows a shared queue offers: of each user that has any, the first that fit under the cap beside those held already. Two claims at once
+ * see the same first rows and take them with SKIP LOCKED, so together they do not pass the cap either. The walk over users is a step an index
+ * entry, whatever the backlog.
+ */
+function sharesCte({ table, sharedBy }: QueueDefinition, known: string, cap: string): string {
+  if (!sharedBy) return '';
+  return `sharers as (
+      (select ${sharedBy} as sharer from ${table} where state = 'queued' order by ${sharedBy} limit 1)
+      union all
+      select (select q.${sharedBy} from ${table} q where q.state = 'queued' and q.${sharedBy} > s.sharer order by q.${sharedBy} limit 1) from sharers s where s.sharer is not null),
+  shares as materialized (
+    select q.id from sharers s,
+      lateral (select id from ${table} where state = 'queued' and ${sharedBy} = s.sharer and run_after <= now() and (${known}) order by run_after, id
+                limit greatest(0, ${cap}::int - (select count(*)::int from ${table} h where h.state = 'running' and h.${sharedBy} = s.sharer))) q),
+  `;
+}
+
+/** CTE `claimed`. Parameters from $first: worker id, version, lease in seconds, limit, low-water mark; for a shared queue also its cap. */
 function claimedCte(queue: QueueDefinition, first: number): string {
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(kind = '${kind}' and schema_version <= ${version})`).join(' or ');
-  return `claimed as (
+  return `${sharesCte(queue, known, `$${first + 5}`)}claimed as (
     update ${queue.table} t
        set state = '${wordsOfQueue(queue).held}', lease_token = t.lease_token + 1, worker_id = $${first}, claimed_at = now(), heartbeat_at = now(),
            lease_expires_at = now() + $${first + 2}::double precision * interval '1 second',
@@ -147,7 +168,7 @@ function claimedCte(queue: QueueDefinition, first: number): string {
      where t.id = any (array(
        select id from ${queue.table}
         where ${isClaimable(queue)} and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})
-          and not exists (select 1 from queue_pauses where queue = '${queue.table}')
+          and not exists (select 1 from queue_pauses where queue = '${queue.table}')${queue.sharedBy ? ' and id = any (array(select id from shares))' : ''}
         order by run_after, id
         limit $${first + 3}
           for update skip locked))
@@ -164,7 +185,9 @@ export type Ends = 'any' | 'successes';
 export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = queues): string {
   const first = ends === 'any' ? 7 : 3;
   const nulls = queue.claimColumns.map(() => ', null').join('');
-  return `with ${ends === 'any' ? `${endsCte(queue)}, ${endedCte(queue)}` : succeededCte(queue)}
+  // What a cap holds back lies below rows that were claimed: a mark would hide it.
+  const low = queue.sharedBy ? `'-infinity'::text` : `least((select max(run_after) from claimed), now() - interval '2 seconds')::text`;
+  return `with ${queue.sharedBy ? 'recursive ' : ''}${ends === 'any' ? `${endsCte(queue)}, ${endedCte(queue)}` : succeededCte(queue)}
   ${parentCtes(queue, 'ended', registry)}, ${claimedCte(queue, first)},
   events as (
     insert into queue_events (${EVENT_COLUMNS})
@@ -181,7 +204,7 @@ export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = que
   ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
   union all select 'claimed', id, lease_token::text, kind, attempt, lost_leases, null
          ${queue.claimColumns.map((column) => `, "row.${column}"`).join('')} from claimed
-  union all select 'low', null, null, null, null, null, least((select max(run_after) from claimed), now() - interval '2 seconds')::text ${nulls}`;
+  union all select 'low', null, null, null, null, null, ${low} ${nulls}`;
 }
 
 /** The leading parameters of the pump statement. */

@@ -16,9 +16,18 @@ export interface Work {
   pool: pg.Pool;
 }
 
-/** Success. Failures are thrown (see lease/errors.ts); anything else thrown counts as a TransientError with code `internal`. */
-export interface Outcome {
+/** Failures are thrown (see lease/errors.ts); anything else thrown counts as a TransientError with code `internal`. */
+export type Outcome = Done | Wait;
+
+/** Not yet: the row goes back to the queue for so long (ms). No failure, nothing is charged. Only of a parent that makes its own children. */
+export interface Wait {
+  wait: number;
+}
+
+/** The work is done: the row succeeds, or awaits the children that `apply` has inserted (their number; none at all: it succeeds). */
+export interface Done {
   succeed: true;
+  await?: number;
   /** Runs in the transaction that settles the row, after the row is locked and its token checked; may run again if the commit's answer was lost before it took effect. */
   apply?: (tx: pg.PoolClient) => Promise<void>;
   /** Further columns written by the settling UPDATE (names from the code, never from outside). */

@@ -15,6 +15,7 @@ export interface InvariantSettings {
   leaseSeconds: number;
   pollSeconds: number;
   sweepSeconds: number;
+  maxRunningCitationsPerUser?: number;
 }
 
 export interface Broken {
@@ -114,11 +115,12 @@ function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings, r
              and greatest(q.run_after, q.queued_at) < now() - ($1::double precision + $2 + $3) * interval '1 second'
              and not exists (select 1 from queue_pauses where queue = '${queue.table}')
              and not exists (select 1 from breakers where queue = '${queue.table}')
+             ${queue.sharedBy ? `and (select count(*) from ${queue.table} h where h.state = 'running' and h.${queue.sharedBy} = q.${queue.sharedBy}) < coalesce($4::int, 2147483647)` : ''}
              and exists (select 1 from workers w
                           where w.stopped_at is null and w.gone_at is null and w.draining_since is null and '${queue.capability}' = any (w.capabilities)
                             and w.started_at < now() - ($1::double precision + $2 + $3) * interval '1 second'
                             and w.slots > (select count(*) from (${held}) h where h.worker_id = w.id))`,
-    values: [settings.pollSeconds, settings.leaseSeconds, settings.sweepSeconds],
+    values: [settings.pollSeconds, settings.leaseSeconds, settings.sweepSeconds, ...(queue.sharedBy ? [settings.maxRunningCitationsPerUser] : [])],
   };
 }
 

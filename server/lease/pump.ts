@@ -17,7 +17,12 @@ export interface Holder {
   workerId: string;
   version: string;
   leaseSeconds: number;
+  /** Rows that one user may have held in a shared queue; none when absent. */
+  userCap?: number;
 }
+
+/** More than anyone holds. */
+const NO_CAP = 2_147_483_647;
 
 export interface PumpRequest {
   endings: readonly Ending[];
@@ -53,7 +58,8 @@ export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder
   const { rows } = await db.query({
     text: statementFor(queue, ends, registry),
     ...(request.prepared ? { name: `pump ${queue.table} ${ends}` } : {}),
-    values: [...endingParameters(request.endings, ends), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity'],
+    values: [...endingParameters(request.endings, ends), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity',
+      ...(queue.sharedBy ? [holder.userCap ?? NO_CAP] : [])],
   });
   return readResult(queue, request, rows);
 }

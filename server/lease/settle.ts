@@ -22,7 +22,9 @@ const DONE_BY: Record<Verb, readonly string[]> = {
   fail: ['fail'],
   retry: ['retry', 'fail'],
   outage: ['outage'],
-  drain: ['drain', 'succeed', 'fail', 'retry', 'outage', 'cancel', 'release', 'answer_lost'],
+  await: ['await'],
+  wait: ['wait'],
+  drain: ['drain', 'succeed', 'fail', 'retry', 'outage', 'await', 'wait', 'cancel', 'release', 'answer_lost'],
 };
 
 /** Ends several leases of one queue in one statement, one a row. @returns what became of each, by row id. Needs no transaction. */
@@ -66,18 +68,26 @@ export async function recordLateWrites(db: Queryable, queue: QueueDefinition, ho
 export interface ApplyAndSucceed {
   apply?: (tx: pg.PoolClient) => Promise<void>;
   set?: Record<string, unknown>;
+  /** Children that `apply` inserts and that have not ended: the row awaits them. Zero: it succeeds. */
+  await?: number;
+}
+
+/** How a lease ends whose work is done. */
+export function doneVerb(outcome: ApplyAndSucceed): 'succeed' | 'await' {
+  return outcome.await ? 'await' : 'succeed';
 }
 
 /**
- * Succeeds one lease inside the caller's transaction: locks the row under its token, lets the handler write, adds its columns, ends the row.
+ * Ends one lease whose work is done inside the caller's transaction: locks the row under its token, lets the handler write, adds its columns,
+ * ends the row. A row that is to await its children counts them in here: nobody sees the count before the children, nor the children before it.
  * @throws LeaseLostError when the token is no longer current: the caller must roll back.
  * @returns the pump's result, whose parents may have become claimable (kick them after the commit).
  */
 export async function succeedWithin(tx: pg.PoolClient, queue: QueueDefinition, holder: Holder, lease: Lease, outcome: ApplyAndSucceed, registry = queues): Promise<PumpResult> {
   await fence(tx, lease, registry);
   await outcome.apply?.(tx);
-  await setColumns(tx, queue, lease, outcome.set ?? {});
-  const result = await pump(tx, queue, holder, { endings: [{ id: lease.id, token: lease.token, verb: 'succeed' }], claim: 0 }, registry);
+  await setColumns(tx, queue, lease, { ...outcome.set, ...(outcome.await === undefined ? {} : { open_children: outcome.await }) });
+  const result = await pump(tx, queue, holder, { endings: [{ id: lease.id, token: lease.token, verb: doneVerb(outcome) }], claim: 0 }, registry);
   if (result.missed.length > 0) throw new LeaseLostError(lease.queue, lease.id, lease.token, 'the settling statement changed nothing');
   return result;
 }

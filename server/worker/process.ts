@@ -77,7 +77,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
   const hints = createRowHints({ send: (text, values) => beatConnection.query({ text, values }), rowsChannel: config.rowsChannel, log });
   const register = () => registerProcess(beatConnection, identity);
   const worker = new Worker({
-    config, holder: { workerId: identity.id, version: identity.version, leaseSeconds: config.leaseSeconds },
+    config, holder: { workerId: identity.id, version: identity.version, leaseSeconds: config.leaseSeconds, userCap: config.maxRunningCitationsPerUser },
     queues: taken, registry, handlers, pool, pumpConnection, beatConnection, listener, hints, register, log,
   });
   const sweeps = createSweepLoop({ config, pool, log, identity, hints, registry });

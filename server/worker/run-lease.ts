@@ -10,10 +10,10 @@ import type { Ending } from '../lease/ending.js';
 import { LeaseLostError, OutsideError, PermanentError, TransientError } from '../lease/errors.js';
 import type { Holder, PumpResult } from '../lease/pump.js';
 import type { QueueDefinition } from '../lease/queues.js';
-import { classifyMissed, succeedWithin } from '../lease/settle.js';
+import { classifyMissed, doneVerb, succeedWithin } from '../lease/settle.js';
 import type { Logger } from '../log.js';
 import type { Breaker } from './breaker.js';
-import type { Handler, Outcome, Work } from '../lease/handler.js';
+import type { Done, Handler, Outcome, Work } from '../lease/handler.js';
 import { DrainedError, type Held } from './held.js';
 
 /** Errors are shown on the row and read by people. */
@@ -61,6 +61,7 @@ function logOf(held: Held, context: RunContext): Logger {
 }
 
 async function succeed(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
+  if ('wait' in outcome) return { kind: 'ending', ending: { ...keyOf(held), verb: 'wait', delayMs: outcome.wait } };
   if (!outcome.apply && !outcome.set) return { kind: 'ending', ending: { ...keyOf(held), verb: 'succeed' } };
   held.settling = true;
   try {
@@ -71,13 +72,13 @@ async function succeed(held: Held, outcome: Outcome, context: RunContext): Promi
 }
 
 /** A lost answer or an outage is tried again until the local deadline; beats keep moving that deadline while the database answers. */
-async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunContext): Promise<RunEnd> {
+async function settleUntilDeadline(held: Held, outcome: Done, context: RunContext): Promise<RunEnd> {
   while (!isLost(held)) {
     try {
       const result = await inTransaction(context.pool, (tx) => succeedWithin(tx, context.queue, context.holder, held.lease, outcome, context.registry));
       return { kind: 'settled', result };
     } catch (error) {
-      if (error instanceof LeaseLostError) return afterMissedSettle(held, context);
+      if (error instanceof LeaseLostError) return afterMissedSettle(held, outcome, context);
       if (!isConnectionError(error)) throw error;
       if (performance.now() >= held.deadline) break;
       await new Promise((resolve) => setTimeout(resolve, SETTLE_PAUSE_MS));
@@ -86,10 +87,10 @@ async function settleUntilDeadline(held: Held, outcome: Outcome, context: RunCon
   return { kind: 'lost' };
 }
 
-async function afterMissedSettle(held: Held, context: RunContext): Promise<RunEnd> {
-  const ending: Ending = { ...keyOf(held), verb: 'succeed' };
+async function afterMissedSettle(held: Held, outcome: Done, context: RunContext): Promise<RunEnd> {
+  const ending: Ending = { ...keyOf(held), verb: doneVerb(outcome) };
   const already = (await classifyMissed(context.pool, context.queue, context.holder, [ending])).get(ending) === 'already';
-  return already ? { kind: 'settled', result: { claimed: [], ended: [{ ...keyOf(held), state: 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
+  return already ? { kind: 'settled', result: { claimed: [], ended: [{ ...keyOf(held), state: outcome.await ? 'awaiting' : 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
 }
 
 async function failed(held: Held, error: unknown, context: RunContext): Promise<RunEnd> {
