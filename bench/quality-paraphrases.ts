@@ -15,6 +15,9 @@ const sleep = 'We followed 1,204 adolescents over three school years. Students w
 const moor = 'Die Wiedervernässung der untersuchten Moore senkte die Emissionen von Kohlendioxid innerhalb von fünf Jahren um 62 Prozent. Die Methanemissionen stiegen dagegen in den ersten beiden Jahren deutlich an. Über alle Standorte gerechnet war die Klimabilanz nach etwa vier Jahren positiv. Untersucht wurden nur Niedermoore in Norddeutschland.';
 const schule = 'In 48 Grundschulen wurde der Unterrichtsbeginn um eine Stunde verschoben. Die Zahl der Verspätungen halbierte sich, die Noten blieben jedoch unverändert. Eltern mit Schichtarbeit bewerteten die Umstellung überwiegend negativ. Lehrkräfte berichteten von aufmerksameren Kindern in der ersten Stunde.';
 const trams = 'After the new tram line opened, car traffic along the corridor fell by 18 percent. Retail turnover in the adjoining streets did not change. House prices within 400 metres of a stop rose by 7 percent, most of it before the opening. Effects on air quality could not be shown.';
+const library = 'The library extended its opening hours to midnight in 2015. Visits in the evening rose by a third, but the total number of loans declined slightly. A survey of 640 users shows that most of them come to work in silence. Complaints about noise became rarer.';
+const wald = 'Im Nationalpark wurde der Rothirsch zwischen 2008 und 2016 nicht bejagt. Der Verbiss an jungen Tannen nahm in dieser Zeit zu, an Buchen ließ sich kein Unterschied feststellen. Die Zahl der Hirsche wurde anhand von Losung geschätzt und lag zuletzt bei 14 Tieren je Quadratkilometer. Besucher sahen die Tiere häufiger als zuvor.';
+const wages = 'Using register data of 31,000 firms, we find that minimum wages reduced wage inequality at the bottom of the distribution. Employment did not fall overall. Only in very small firms do we observe a slight decline of working hours. Prices in restaurants went up by 1.6 percent.';
 
 export const paraphrases: Paraphrase[] = [
   { source: sandwich, verdict: 'supported', claim: 'The usual OLS covariance estimator is inconsistent if the errors are heteroskedastic.' },
@@ -50,13 +53,6 @@ export const paraphrases: Paraphrase[] = [
   { source: trams, verdict: 'not_supported', claim: 'Car traffic along the corridor rose by 18 percent after the tram opened.' },
   { source: trams, verdict: 'not_supported', claim: 'Retail turnover changed after the opening of the line.' },
   { source: trams, verdict: 'not_supported', claim: 'Bus lanes shorten travel times by a fifth.' },
-];
-
-const library = 'The library extended its opening hours to midnight in 2015. Visits in the evening rose by a third, but the total number of loans declined slightly. A survey of 640 users shows that most of them come to work in silence. Complaints about noise became rarer.';
-const wald = 'Im Nationalpark wurde der Rothirsch zwischen 2008 und 2016 nicht bejagt. Der Verbiss an jungen Tannen nahm in dieser Zeit zu, an Buchen ließ sich kein Unterschied feststellen. Die Zahl der Hirsche wurde anhand von Losung geschätzt und lag zuletzt bei 14 Tieren je Quadratkilometer. Besucher sahen die Tiere häufiger als zuvor.';
-const wages = 'Using register data of 31,000 firms, we find that minimum wages reduced wage inequality at the bottom of the distribution. Employment did not fall overall. Only in very small firms do we observe a slight decline of working hours. Prices in restaurants went up by 1.6 percent.';
-
-export const unseen: Paraphrase[] = [
   { source: library, verdict: 'supported', claim: 'After the extension of opening hours, evening visits rose by a third.' },
   { source: library, verdict: 'supported', claim: 'Most users of the library come to work in silence.' },
   { source: library, verdict: 'not_supported', claim: 'Longer opening hours increased the number of loans.' },
@@ -73,4 +69,22 @@ export const unseen: Paraphrase[] = [
   { source: wages, verdict: 'supported', claim: 'Restaurant prices increased by 1.6 percent.' },
   { source: wages, verdict: 'not_supported', claim: 'Employment fell overall because of minimum wages.' },
   { source: wages, verdict: 'partly_supported', claim: 'Working hours declined in all firms.' },
+];
+
+const vines = 'Grapes from the north-facing slopes ripened eleven days later than those from the valley. Their acidity was higher, their sugar content lower. Irrigation had no measurable effect on either. In the dry year 2018 a quarter of the young vines died.';
+const impfung = 'An der Befragung nahmen 2.350 Pflegende teil. Von ihnen waren 71 Prozent geimpft. Wer Vertrauen in die Leitung hatte, ließ sich eher impfen. Ein Einfluss des Alters zeigte sich nicht. Fehlzeiten gingen nach der Impfung zurück.';
+
+export const unseen: Paraphrase[] = [
+  { source: vines, verdict: 'supported', claim: 'On north-facing slopes grapes ripen eleven days later than in the valley.' },
+  { source: vines, verdict: 'supported', claim: 'Grapes from these slopes have higher acidity and lower sugar content.' },
+  { source: vines, verdict: 'not_supported', claim: 'Grapes from the slopes ripened earlier than those from the valley.' },
+  { source: vines, verdict: 'not_supported', claim: 'Irrigation increased the sugar content measurably.' },
+  { source: vines, verdict: 'partly_supported', claim: 'In 2018 a quarter of all vines died.' },
+  { source: vines, verdict: 'not_supported', claim: 'Organic farming raises the number of earthworms.' },
+  { source: impfung, verdict: 'supported', claim: 'Von den befragten Pflegenden waren 71 Prozent geimpft.' },
+  { source: impfung, verdict: 'supported', claim: 'Nach der Impfung gingen die Fehlzeiten zurück.' },
+  { source: impfung, verdict: 'not_supported', claim: 'Die Fehlzeiten stiegen nach der Impfung.' },
+  { source: impfung, verdict: 'not_supported', claim: 'Das Alter hatte einen deutlichen Einfluss auf die Impfbereitschaft.' },
+  { source: impfung, verdict: 'not_supported', claim: 'Von den Pflegenden waren 17 Prozent geimpft.' },
+  { source: impfung, verdict: 'partly_supported', claim: 'Wer Vertrauen in die Leitung hatte, ließ sich immer impfen und fehlte seltener.' },
 ];

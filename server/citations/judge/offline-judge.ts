@@ -35,13 +35,32 @@ export function offlineJudge(): Judge {
 }
 
 function weigh(text: string, passages: readonly JudgedPassage[], read: ReadWording): Judgement {
-  const claim = read(text);
-  const best = bestMatch(claim, readSentences(passages, read));
-  if (!best || best.direct < TOUCHES_IT || best.coverage < SPEAKS_OF_IT) return silent(text, passages, best?.coverage ?? 0);
-  const { is, why, also } = verdictOn(claim, best);
-  const { passage, from, to } = best.sentence;
-  const evidence = [evidenceAt(passages, passage, from, to), ...(also ? [evidenceAt(passages, also.passage, also.from, also.to)] : [])];
-  return { verdict: is, confidence: confidence(best.coverage, is), evidence, rationale: `Compared word by word, without a model: ${percent(best.coverage)} of what the claim says stands in this sentence and around it; ${why}.` };
+  const sentences = readSentences(passages, read);
+  const parts = partsOf(text, read);
+  const findings = parts.map((part) => find(part, sentences));
+  const answered = findings.filter((finding) => finding.sentence !== undefined);
+  if (answered.length === 0) return silent(text, passages, Math.max(...findings.map(({ coverage }) => coverage)));
+  const is = together(findings.map((finding) => finding.is));
+  const deciding = answered.flatMap(({ sentence, also }) => [sentence, also]).filter((one) => one !== undefined);
+  const evidence = [...new Set(deciding)].map(({ passage, from, to }) => evidenceAt(passages, passage, from, to));
+  const reasons = findings.map(({ coverage, why }) => `${percent(coverage)} of ${parts.length > 1 ? 'a part of ' : ''}what the claim says stands in one sentence and around it; ${why}`);
+  return { verdict: is, confidence: Math.min(...answered.map(({ coverage }) => confidence(coverage, is))), evidence, rationale: `Compared word by word, without a model: ${reasons.join('. ')}.` };
+}
+
+/** "It lowers this and raises that": two claims in one, if both say something. */
+function partsOf(text: string, read: ReadWording): Wording[] {
+  const halves = text.split(/,?\s(?:and|und|but|aber|sowie)\s/u).map(read);
+  return halves.length === 2 && halves.every((half) => half.content.length >= 2) ? halves : [read(text)];
+}
+
+function together(verdicts: readonly Judgement['verdict'][]): Judgement['verdict'] {
+  return verdicts.every((verdict) => verdict === verdicts[0]) ? verdicts[0]! : 'partly_supported';
+}
+
+function find(claim: Wording, sentences: readonly ReadSentence[]): Finding & { coverage: number; sentence?: ReadSentence } {
+  const best = bestMatch(claim, sentences);
+  if (!best || best.direct < TOUCHES_IT || best.coverage < SPEAKS_OF_IT) return { is: 'not_supported', why: 'that is too little', coverage: best?.coverage ?? 0 };
+  return { ...verdictOn(claim, best), coverage: best.coverage, sentence: best.sentence };
 }
 
 interface Finding {
@@ -58,7 +77,7 @@ function verdictOn(claim: Wording, match: Match): Finding {
   if (claim.negated !== part.negated && coverage >= DENIES_IT) return { is: 'not_supported', why: `only the ${claim.negated ? 'claim' : 'source'} denies it` };
   const numbers = share(claim.numbers, sentence.wording.numbers);
   if (claim.numbers.size > 0 && numbers === 0 && sentence.wording.numbers.size > 0) return { is: 'not_supported', why: 'the source gives other numbers' };
-  return tooWide(claim, match) ?? inPart(claim, numbers, coverage) ?? { is: 'supported', why: 'numbers and direction agree' };
+  return tooWide(claim, match) ?? inPart(claim, part, numbers, coverage) ?? { is: 'supported', why: 'numbers and direction agree' };
 }
 
 /** The claim speaks of all, the source of some: in the sentence, the one behind, or one around it about the same. */
@@ -73,7 +92,8 @@ function isNext(sentence: ReadSentence, other: ReadSentence, around: readonly Re
   return around.find(({ from }) => from > sentence.from) === other;
 }
 
-function inPart(claim: Wording, numbers: number, coverage: number): Finding | undefined {
+function inPart(claim: Wording, source: Wording, numbers: number, coverage: number): Finding | undefined {
+  if (claim.axes[0] !== 0 && source.axes.every((end) => end === 0)) return { is: 'partly_supported', why: 'the source names no direction' };
   if (claim.numbers.size > 0 && numbers < 1) return { is: 'partly_supported', why: 'not all numbers of the claim stand there' };
   return coverage < SAYS_IT ? { is: 'partly_supported', why: 'a part of the claim does not stand there' } : undefined;
 }

@@ -4,8 +4,8 @@ const list = (words: string) => words.split(' ');
 
 /** "not", "nicht": a sentence with one says the opposite of the same sentence without. */
 export const NEGATIONS = new Set(list(
-  'not no never nothing none neither nor without cannot fail fails failed unable lack lacks lacked '
-  + 'nicht kein keine keinen keinem keiner keines nie niemals nichts weder ohne',
+  'not no never nothing none neither nor cannot fail fails failed unable lack lacks lacked '
+  + 'nicht kein keine keinen keinem keiner keines nie niemals nichts weder',
 ));
 
 const UPWARD = list(
@@ -27,10 +27,14 @@ export const AXES: readonly (readonly [ReadonlySet<string>, ReadonlySet<string>]
   [new Set(UPWARD), new Set(DOWNWARD)],
   [new Set(list('positive positively favourable favorable beneficial positiv positive positiven positiver günstig günstige vorteilhaft')), new Set(list('negative negatively unfavourable unfavorable harmful negativ negativen negativer ungünstig ungünstige schädlich nachteilig'))],
   [new Set(list('upward upwards above aufwärts')), new Set(list('downward downwards below abwärts'))],
-  [new Set(list('often frequently common commonly usually häufig oft meist meistens gewöhnlich')), new Set(list('rarely seldom rare infrequently selten kaum'))],
+  [new Set(list('often frequently frequent common commonly usually häufig häufiger öfter oft meist meistens gewöhnlich')), new Set(list('rarely seldom rare rarer infrequently selten seltener kaum'))],
   [new Set(list('early earlier earliest früh früher frühe frühen')), new Set(list('late later latest spät später späte späten'))],
   [new Set(list('strong strongly strongest stark starke starken stärker')), new Set(list('weak weakly weakest schwach schwache schwachen schwächer'))],
 ];
+
+/** Verbs of two parts, on the first axis: "nahm … zu", "went up". */
+export const UPWARD_PHRASE = /\b(?:n[aei]h?mm?(?:t|en)?)\b.*\bzu$|\bzunehm|\b(?:go|goes|went|gone|going|is|are|was|were) up\b/u;
+export const DOWNWARD_PHRASE = /\b(?:n[aei]h?mm?(?:t|en)?)\b.*\bab$|\b(?:ging|gingen|geht|gehen)\b.*\bzurück\b|\bzurückgegangen\b|\b(?:go|goes|went|gone|going|is|are|was|were) down\b/u;
 
 /** "all", "immer": the claim speaks of everyone. */
 export const UNIVERSAL = new Set(list('all every each always everyone everybody everywhere entirely completely universally any alle allen aller alles jede jeder jedes jeden jedem sämtliche sämtlichen immer stets überall ausnahmslos generell vollständig'));

@@ -1,5 +1,5 @@
 import { wordsOf, type Stems } from '../../sources/terms.js';
-import { AXES, NEGATIONS, REPORTING, RESTRICTIVE, UNIVERSAL } from './signal-words.js';
+import { AXES, DOWNWARD_PHRASE, NEGATIONS, REPORTING, RESTRICTIVE, UNIVERSAL, UPWARD_PHRASE } from './signal-words.js';
 
 /** What a piece of text says, as far as words alone tell. */
 export interface Wording {
@@ -26,7 +26,7 @@ export function wordingReader(stems: Stems): ReadWording {
     const has = (set: ReadonlySet<string>) => words.some((word) => set.has(word));
     return {
       content, stems: new Set(content.flat()), numbers: new Set(found.filter((word) => word.isNumber).map((word) => word.text)),
-      axes: AXES.map(([plus, minus]) => Number(has(plus)) - Number(has(minus))), negated: has(NEGATIONS), universal: has(UNIVERSAL), restricted: has(RESTRICTIVE),
+      axes: AXES.map(([plus, minus], axis) => Number(has(plus) || (axis === 0 && UPWARD_PHRASE.test(words.join(' ')))) - Number(has(minus) || (axis === 0 && DOWNWARD_PHRASE.test(words.join(' '))))), negated: has(NEGATIONS), universal: has(UNIVERSAL), restricted: has(RESTRICTIVE),
     };
   };
 }
