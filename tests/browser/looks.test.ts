@@ -1,0 +1,147 @@
+import { gzipSync } from 'node:zlib';
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { itemFrom, staleItem } from '../console/rows.js';
+import { requireBuiltConsole } from '../http/built-console.js';
+import { signedIn } from '../http/web-under-test.js';
+import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
+import { testBrowser, untilFeed } from '../support/browser.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { insertDocument, insertParseJob, insertRow, insertWorker, sql, type RowState } from '../support/factories.js';
+
+const browser = testBrowser();
+let database: TestDatabase;
+let fleet: Fleet;
+let web: WebRun;
+let cookie: string;
+
+beforeAll(async () => {
+  await requireBuiltConsole();
+  database = await testDatabase();
+  fleet = await startFleet(database.url);
+  web = await fleet.web();
+  ({ cookie } = await signedIn(database));
+}, 300_000);
+afterAll(() => fleet?.end(), 60_000);
+
+async function open(path: string): Promise<Page> {
+  const page = await browser.tab(`${web.url}${path}`, { cookie });
+  await untilFeed(page, 'live');
+  return page;
+}
+
+interface Fault {
+  look: string;
+  rule: string;
+  where: string;
+}
+
+/** What axe finds to be serious or critical, and whether the page can be scrolled sideways, in both themes and both widths. */
+async function faultsOf(page: Page): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  await page.evaluate(axe.source);
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const look = `${colorScheme}, ${width} px`;
+      const found = await page.evaluate(async () => {
+        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ['violations'] });
+        const sideways = document.documentElement.scrollWidth > window.innerWidth ? document.documentElement.scrollWidth : 0;
+        return { sideways, violations: violations.map(({ id, impact, nodes }) => ({ id, impact, where: nodes.map((node) => node.html.slice(0, 160)).join('\n') })) };
+      });
+      if (found.sideways > 0) faults.push({ look, rule: 'no sideways scrolling', where: `${found.sideways} px wide` });
+      for (const { id, impact, where } of found.violations) if (impact === 'serious' || impact === 'critical') faults.push({ look, rule: id, where });
+    }
+  }
+  return faults;
+}
+
+/** One of everything that a console may have to show. */
+async function fill(): Promise<{ failed: string; stale: string; job: string }> {
+  const db = database.pool;
+  await insertWorker(db, { id: 'w-test', label: 'worker-b', version: 'v42', slots: 4 });
+  await insertWorker(db, { label: 'worker-a', version: 'v41', started_at: sql(`now() - interval '40 minutes'`), draining_since: sql(`now() - interval '9 seconds'`), drained_by: 'shutdown', kill_deadline_at: sql(`now() + interval '11 minutes'`) });
+  await insertWorker(db, { label: 'worker-0', version: 'v40', started_at: sql(`now() - interval '50 minutes'`), stopped_at: sql(`now() - interval '20 minutes'`) });
+  const { id: job } = await insertParseJob(db, { total_children: 12, open_children: 5 });
+  const names = ['Müller & Groß (2024) — Über größere Änderungen der Schätzgüte in der amtlichen Statistik.pdf', 'paper.pdf', 'دليل المستخدم.pdf', `${'x'.repeat(251)}.pdf`];
+  const states: RowState[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
+  for (let n = 0; n < 60; n++) await itemFrom(db, n * 31, { job_id: job, filename: names[n % names.length], state: states[n % states.length] });
+  await db.query(`update parse_items set lease_expires_at = now() + interval '1 hour' where state = 'running'`);
+  const { id: document_id } = await insertDocument(db);
+  await itemFrom(db, 20, { job_id: job, state: 'succeeded', document_id });
+  const failed = await itemFrom(db, 90, { job_id: job, state: 'failed', error_code: 'worker_lost', error_message: 'Every worker that took it died.', lost_leases: 10, attempt: 1 });
+  const stale = await staleItem(db, 42, { job_id: job, filename: names[3] });
+  for (const [cause, from, to] of [['enqueue', null, 'queued'], ['acquire', 'queued', 'running'], ['sweep', 'running', 'queued'], ['poison', 'queued', 'failed']]) {
+    await insertRow(db, 'queue_events', { queue: 'parse_items', row_id: failed.id, cause, from_state: from, to_state: to, worker_id: 'w-test', error_code: to === 'failed' ? 'worker_lost' : null });
+  }
+  return { failed: failed.id, stale: stale.id, job };
+}
+
+test('the sign-in page and an empty console can be used by everyone, light and dark, wide and narrow', { timeout: 240_000 }, async () => {
+  const door = await browser.tab(`${web.url}/signin`);
+  expect(await faultsOf(door)).toEqual([]);
+  expect(await faultsOf(await open('/'))).toEqual([]);
+});
+
+test('every page of a full console can be used by everyone, light and dark, wide and narrow', { timeout: 400_000 }, async () => {
+  const { failed, stale, job } = await fill();
+  for (const path of ['/', '/queues/parse-items', '/queues/parse-jobs', `/queues/parse-items/${failed}`, `/queues/parse-items/${stale}`, `/queues/parse-jobs/${job}`, '/workers']) {
+    const page = await open(path);
+    if (path === '/') await page.locator('.chart-card svg').first().waitFor();
+    expect({ path, faults: await faultsOf(page) }).toEqual({ path, faults: [] });
+    await page.close();
+  }
+});
+
+test('the menus, the drawer and the help can be used by everyone', { timeout: 240_000 }, async () => {
+  const page = await open('/queues/parse-items');
+  for (const opener of ['[aria-label^="Signed in as"]', '.queue-tools .btn:has-text("Export")']) {
+    await page.click(opener);
+    await page.locator('[role=menu]').waitFor();
+    expect({ opener, faults: await faultsOf(page) }).toEqual({ opener, faults: [] });
+    await page.keyboard.press('Escape');
+    await page.setViewportSize({ width: 1440, height: 900 });
+  }
+  await page.keyboard.press('?');
+  await page.locator('[role=dialog]').waitFor();
+  expect(await faultsOf(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.setViewportSize({ width: 390, height: 900 });
+  await page.click('[aria-label="Menu"]');
+  await page.click('.drawer .rail-link:has-text("Workers")');
+  await page.waitForURL(`${web.url}/workers`);
+  await page.locator('.drawer').waitFor({ state: 'detached' });
+});
+
+test('the script that makes a page usable, before its charts, is at most 150 kB compressed', { timeout: 120_000 }, async () => {
+  for (const path of ['/', '/queues/parse-items', '/workers']) {
+    const html = await (await fetch(`${web.url}${path}`, { headers: { cookie } })).text();
+    const files = await scriptsOf(html);
+    expect(files.size).toBeGreaterThan(5);
+    expect([...files.keys()].filter((name) => /last-hour-/.test(name) && !/_console/.test(name))).toEqual([]);
+    const bytes = [...files.values()].reduce((sum, text) => sum + gzipSync(text).length, 0);
+    expect({ path, bytes, fits: bytes <= 150_000 }).toMatchObject({ fits: true });
+  }
+});
+
+/** Every script that the document names, and what those import before they run. */
+async function scriptsOf(html: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>();
+  const waiting = [...new Set([...html.matchAll(/\/assets\/([\w.$-]+\.js)/g)].map(([, name]) => name!))].filter((name) => isLoadedFirst(html, name));
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    if (files.has(name)) continue;
+    const answer = await fetch(`${web.url}/assets/${name}`);
+    const text = await answer.text();
+    expect([name, answer.status]).toEqual([name, 200]);
+    files.set(name, text);
+    for (const [, imported] of text.matchAll(/(?:from|import)\s*"\.\/([\w.$-]+\.js)"/g)) waiting.push(imported!);
+  }
+  return files;
+}
+
+/** The manifest's list of other routes' files is not loaded; modules that are preloaded or imported are. */
+function isLoadedFirst(html: string, name: string): boolean {
+  return [`rel="modulepreload" href="/assets/${name}"`, `from "/assets/${name}"`, `import "/assets/${name}"`].some((way) => html.includes(way));
+}
