@@ -25,6 +25,7 @@ export async function build(root, name) {
   const current = fingerprint(root, name);
   fs.rmSync(stampFile(root, name), { force: true });
   await (name === 'server' ? buildServer(root) : buildApp(root));
+  await (await import('esbuild')).stop();   // its helper process would stay for as long as the command that we become
   fs.writeFileSync(stampFile(root, name), current);
 }
 
