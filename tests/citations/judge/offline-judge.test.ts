@@ -61,3 +61,13 @@ test.each([['no passages', []], ['empty passages', ['', '']], ['passages without
 test('an aborted question has no answer', async () => {
   await expect(judge.judge({ text: 'x' }, [], AbortSignal.abort(new Error('cancelled')))).rejects.toThrow('cancelled');
 });
+
+test('a claim of two halves is judged by both, with the evidence of both', async () => {
+  const passages = passagesOf('Urban greenery reduced heat stress in the inner city.', 'Music training did not change test anxiety of pupils.');
+  const both = await judge.judge({ text: 'Urban greenery lowers heat stress in the inner city and music training changes test anxiety of pupils.' }, passages, never);
+  expect(both).toMatchObject({ verdict: 'partly_supported', evidence: [{ passage: 0 }, { passage: 1 }] });
+});
+
+test('a number of the thesis’s own sections and equations is not looked for in the source', async () => {
+  expect(await verdictOn('As Section 3 and Equation 9 say, weekly feedback lowers sick leave of older nurses.', source)).toBe('supported');
+});
