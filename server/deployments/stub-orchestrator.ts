@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StubBuilds, type StubState } from './stub-builds.js';
+import { STUB_PATH } from './stub-url.js';
 
 /** What it does beside the agreement. Counts say for how many further requests. */
 export interface StubBehaviour {
@@ -69,8 +70,9 @@ export async function startStubOrchestrator({ token, port = 0, file, behaviour: 
       const { status, retryAfterSeconds } = behaviour.refuse;
       return send(res, status, { error: 'told to refuse' }, retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) });
     }
-    if (req.method === 'POST' && req.url === '/builds') return create(req, res, body);
-    const [, id = '', verb] = /^\/builds\/([\w-]+)(\/cancel)?$/.exec(req.url ?? '') ?? [];
+    const path = (req.url ?? '').replace(STUB_PATH, '');
+    if (req.method === 'POST' && path === '/builds') return create(req, res, body);
+    const [, id = '', verb] = /^\/builds\/([\w-]+)(\/cancel)?$/.exec(path) ?? [];
     const build = builds.find(id);
     if (!build) return send(res, 404, { error: 'unknown build' });
     if (verb && req.method === 'POST') builds.cancel(id, !behaviour.stubborn);
@@ -93,7 +95,7 @@ export async function startStubOrchestrator({ token, port = 0, file, behaviour: 
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   for (const build of builds.running) finishLater(build.buildId);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token, builds,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${STUB_PATH}`, token, builds,
     behave: (change) => void Object.assign(behaviour, change),
     async close() {
       for (const timer of timers) clearTimeout(timer);

@@ -23,6 +23,7 @@ const commands = {
   schema: 'build/server/main/schema.js',
   check: '.ci/check.mjs',
   bench: 'bench/run.ts',
+  'repro:publish-race': 'bench/repro/publish-race.ts',
   mutate: 'tests/mutation/token-mutation.ts',
   test: 'tests/support/run.mjs',
   prepare: undefined,

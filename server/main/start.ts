@@ -4,6 +4,7 @@
  * children notice and drain by themselves, and the next start finds the database as it was left.
  */
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -12,6 +13,7 @@ import { loadConfig, type Config } from '../config.js';
 import { createPool } from '../db/connection.js';
 import type { Embedded } from '../db/embedded.js';
 import { keepEmbedded } from '../db/embedded-keeper.js';
+import { startStubOrchestrator, type StubOrchestrator } from '../deployments/stub-orchestrator.js';
 import { acquireFileLock } from '../file-lock.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Environment } from '../settings.js';
@@ -27,7 +29,7 @@ const READY_MS = 60_000;
 const SAME_PRESS_MS = 1000;
 
 /** What has to be taken down, in so far as it is up. */
-type Running = { config: Config; log: Logger; embedded?: Embedded; web?: Supervised; worker?: Supervised; stopping: boolean };
+type Running = { config: Config; log: Logger; embedded?: Embedded; stub?: StubOrchestrator; web?: Supervised; worker?: Supervised; stopping: boolean };
 
 await runMain(async () => {
   refuseUnknownFlags(process.argv.slice(2));
@@ -49,8 +51,15 @@ async function bringUp(running: Running, env: Environment): Promise<void> {
   if (embedded) running.embedded = await keepEmbedded({ dataDir, log: running.log });
   running.config = (await boot('start', { env })).config;
   if (running.stopping) return;
+  if (embedded && !running.config.orchestratorUrl) await bringStub(running);
   running.web = startChild('web', running);
   running.worker = startChild('worker', running);
+}
+
+/** With our own database and no hosting named, publishes go to a stub: it lives here, so that restarts of web and worker find their builds again. */
+async function bringStub(running: Running): Promise<void> {
+  running.stub = await startStubOrchestrator({ token: randomBytes(24).toString('base64url'), file: path.join(running.config.dataDir, 'stub-orchestrator.json') });
+  running.config = { ...running.config, orchestratorUrl: running.stub.url, orchestratorToken: running.stub.token };
 }
 
 function refuseUnknownFlags(flags: string[]): void {
@@ -104,6 +113,8 @@ function startChild(name: 'web' | 'worker', { config, log }: Running): Supervise
     SESSION_SECRET: config.sessionSecret,
     APP_VERSION: config.appVersion,
     PORT: String(config.port),
+    ...(config.orchestratorUrl ? { ORCHESTRATOR_URL: config.orchestratorUrl } : {}),
+    ...(config.orchestratorToken ? { ORCHESTRATOR_TOKEN: config.orchestratorToken } : {}),
     LOG_LEVEL: config.logLevel,
     NODE_ENV: process.env.NODE_ENV === 'development' ? 'development' : 'production',
   }, log);
@@ -127,10 +138,11 @@ function stopOnRequest(running: Running, up: Promise<void>): void {
   if (process.env.NODE_ENV === 'development') process.on('SIGUSR2', () => [running.worker, running.web].forEach(child => child?.restart()));
 }
 
-async function takeDown({ config, embedded, web, worker }: Running): Promise<void> {
+async function takeDown({ config, embedded, stub, web, worker }: Running): Promise<void> {
   if (worker) say('\nStopping: the worker drains and gives its leases back …');
   await worker?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
   await web?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
+  await stub?.close();
   await embedded?.stop();
   say(embedded ? 'Stopped; the database too.' : 'Stopped.');
 }
@@ -144,7 +156,7 @@ async function endAtOnce({ embedded, web, worker }: Running): Promise<void> {
 
 async function printAccess(running: Running): Promise<void> {
   if (running.stopping) return;
-  const { config, log, embedded } = running;
+  const { config, log, embedded, stub } = running;
   const pool = createPool(config, { role: 'start', log });
   rememberConsole(config);
   const [link, token] = [await signinLink(pool, config, 'admin'), await startToken(pool)];
@@ -159,6 +171,7 @@ async function printAccess(running: Running): Promise<void> {
     `Sign in    ${link}`,
     `API token  ${token}`,
     `Database   ${embedded ? `embedded, in ${shortPath(embedded.directory)}` : 'DATABASE_URL'}`,
+    ...(stub ? ['Publishes  to a stub: nothing is really built (set ORCHESTRATOR_URL for a real hosting)'] : []),
     '',
     'The link signs one admin in, once, within a day; npx leaseboard signin-link makes another.',
     'The token replaces the one of the last start. Ctrl-C stops everything; LOG_LEVEL=info shows every event.',
