@@ -7,8 +7,14 @@ interface Point {
   [queue: string]: number | null;
 }
 
-/** A marker's label hangs to the side where there is room (milliseconds). */
+/** A marker's label reaches to the side where there is room (milliseconds). */
 const HALF_HOUR_MS = 1_800_000;
+
+/** Markers closer than this (milliseconds) share one label: two would lie on each other. */
+const LABEL_MS = 600_000;
+
+/** Labels stand above the plot, clear of its lines (pixels). */
+const ABOVE = 16;
 
 type Measure = 'ended' | 'waitP95';
 
@@ -17,6 +23,7 @@ const strokes = [{ stroke: 'var(--held)' }, { stroke: 'var(--ink-2)', strokeDash
 
 export default function LastHourChart({ series: all }: { series: SeriesView }) {
   const series = { ...all, queues: busiestFirst(all.queues) };
+  if (series.queues.length === 0) return <p className="dim chart-nothing">Nothing was taken and nothing ended in the last hour.</p>;
   return (
     <div className="chart-grid">
       <Panel series={series} measure="ended" title="Rows ended a minute" words={(value) => value.toLocaleString('en-GB')} />
@@ -36,7 +43,7 @@ interface PanelProps {
 function busiestFirst(queues: SeriesView['queues']): SeriesView['queues'] {
   const ended = (queue: SeriesView['queues'][number]) => queue.points.reduce((sum, point) => sum + point.ended, 0);
   const busy = queues.filter((queue) => ended(queue) > 0 || queue.points.some((point) => point.waitP95 !== null));
-  return (busy.length > 0 ? busy : queues).sort((a, b) => ended(b) - ended(a));
+  return busy.sort((a, b) => ended(b) - ended(a));
 }
 
 function Panel({ series, measure, title, words }: PanelProps) {
@@ -45,14 +52,14 @@ function Panel({ series, measure, title, words }: PanelProps) {
     <figure className="chart-panel">
       <figcaption><b>{title}</b><Legend series={series} /></figcaption>
       <ResponsiveContainer width="100%" height={168}>
-        <LineChart data={pointsOf(series, measure)} margin={{ top: 14, right: 8, bottom: 0, left: 0 }} accessibilityLayer>
+        <LineChart data={pointsOf(series, measure)} margin={{ top: ABOVE + 6, right: 8, bottom: 0, left: 0 }} accessibilityLayer>
           <CartesianGrid vertical={false} stroke="var(--line)" />
           <XAxis dataKey="at" type="number" domain={['dataMin', 'dataMax']} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
           <YAxis width={54} tickFormatter={words} tick={tick} axisLine={false} tickLine={false} allowDecimals={measure !== 'ended'} />
           <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
-          {series.redeploys.map((redeploy) => (
-            <ReferenceLine key={`${redeploy.role}${redeploy.at}`} x={redeploy.at} stroke="var(--low)" strokeDasharray="3 3"
-              label={{ value: `${redeploy.role} ${redeploy.toVersion}`, position: redeploy.at > middle ? 'insideTopRight' : 'insideTopLeft', fill: 'var(--low)', fontSize: 11 }} />
+          {labelled(series.redeploys).map(({ at, key, label }) => (
+            <ReferenceLine key={key} x={at} stroke="var(--low)" strokeDasharray="3 3"
+              label={label === '' ? undefined : { value: label, position: at > middle ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: 'var(--low)', fontSize: 11 }} />
           ))}
           {series.queues.map((queue, index) => (
             <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />
@@ -61,6 +68,28 @@ function Panel({ series, measure, title, words }: PanelProps) {
       </ResponsiveContainer>
     </figure>
   );
+}
+
+interface Marker {
+  at: number;
+  key: string;
+  label: string;
+}
+
+/** Redeploys with what to write above them; of several close together only the first speaks, for all. */
+function labelled(redeploys: SeriesView['redeploys']): Marker[] {
+  const markers: Marker[] = [];
+  let first: Marker | undefined;
+  for (const { role, at, toVersion } of [...redeploys].sort((a, b) => a.at - b.at)) {
+    const marker = { at, key: `${role}${at}`, label: '' };
+    const words = `${role} ${toVersion}`;
+    if (!first || at - first.at > LABEL_MS) {
+      first = marker;
+      first.label = words;
+    } else if (!first.label.endsWith('…') && first.label !== words) first.label = `${first.label}, …`;
+    markers.push(marker);
+  }
+  return markers;
 }
 
 function Legend({ series }: { series: SeriesView }) {

@@ -20,7 +20,7 @@ function Recent({ loaded }: { loaded: WorkersView }) {
   const live = view.workers.filter((worker) => ['live', 'draining'].includes(workerLook(worker, now).word));
   return (
     <>
-      <Head title="Workers" show="recent" note={`${counted(live.length, 'live process', 'live processes')}, ${counted(live.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />
+      <Head title="Workers" show="recent" note={`${liveWords(live)}, ${counted(live.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />
       {view.workers.length === 0 ? <Nobody /> : (
         <>
           <Section title="Lifelines" aside="one bar a process, last hour"><Lifelines workers={view.workers} redeploys={view.redeploys} now={now} /></Section>
@@ -29,6 +29,12 @@ function Recent({ loaded }: { loaded: WorkersView }) {
       )}
     </>
   );
+}
+
+/** Workers are counted as the rail counts them; web processes beside them. */
+function liveWords(live: WorkersView['workers']): string {
+  const webs = live.filter((worker) => worker.role === 'web').length;
+  return `${counted(live.length - webs, 'worker')} and ${counted(webs, 'web process', 'web processes')} live`;
 }
 
 function Archive({ view }: { view: WorkersView }) {

@@ -73,18 +73,18 @@ test('an upload is seen queued, then held by a worker while its lease drains, th
 
 test('the workers page shows both processes, and a worker that drains as it does so', { timeout: 240_000 }, async () => {
   worker ??= await fleet.worker();
-  const { rows: [{ id: webId }] } = await database.pool.query<{ id: string }>(`select id from workers where role = 'web'`) as { rows: [{ id: string }] };
+  const { rows: [registered] } = await database.pool.query<{ id: string }>(`select id from workers where role = 'web'`);
   await backend.uploads([{ name: 'endless.pdf', bytes: endlessPdf() }], web.url);
   const page = await browser.tab(`${web.url}/workers`, { cookie });
   await untilText(page, `[data-worker="${worker.id}"]`, /live.*parse.*1 lease/);
-  await untilText(page, `[data-worker="${webId}"]`, /live.*web.*serves pages/);
+  await untilText(page, `[data-worker="${registered!.id}"]`, /live.*web.*serves pages/);
   expect(await page.locator('.life li').count()).toBe(2);
 
   worker.kill('SIGTERM');
   await untilText(page, `[data-worker="${worker.id}"]`, /draining.*1 lease, \d+ s left/);
   await untilText(page, `[data-worker="${worker.id}"]`, /stopped.*clean/);
   expect((await worker.ended).code).toBe(0);
-  await untilText(page, '.queue-head', /1 live process, 0 leases held/);
+  await untilText(page, '.queue-head', /0 workers and 1 web process live, 0 leases held/);
 });
 
 /** What sh makes of the text, in a folder that holds the file it names. */
@@ -92,7 +92,7 @@ async function pasted(command: string, token: string): Promise<unknown> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'leaseboard-test-paste-'));
   try {
     await writeFile(path.join(folder, 'paper.pdf'), quickPdf());
-    const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd: folder, env: { PATH: process.env.PATH, TOKEN: token }, timeout: PATIENCE_MS });
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], { cwd: folder, env: { ...process.env, TOKEN: token }, timeout: PATIENCE_MS });
     return JSON.parse(stdout);
   } finally {
     await rm(folder, { recursive: true });

@@ -2,7 +2,8 @@ import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { itemFrom, staleItem } from '../console/rows.js';
+import { BUCKET_BOUNDS_MS } from '../../server/lease/samples.js';
+import { idFrom, itemFrom, staleItem } from '../console/rows.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
@@ -19,7 +20,7 @@ let cookie: string;
 beforeAll(async () => {
   await requireBuiltConsole();
   database = await testDatabase();
-  fleet = await startFleet(database.url);
+  fleet = await startFleet(database.url, { SWEEP_SECONDS: '3600', LEASE_SECONDS: '120', HEARTBEAT_SECONDS: '30' });   // what is stale stays so
   web = await fleet.web();
   ({ cookie } = await signedIn(database));
 }, 300_000);
@@ -64,7 +65,7 @@ async function fill(): Promise<{ failed: string; stale: string; job: string }> {
   await insertWorker(db, { id: 'w-test', label: 'worker-b', version: 'v42', slots: 4 });
   await insertWorker(db, { label: 'worker-a', version: 'v41', started_at: sql(`now() - interval '40 minutes'`), draining_since: sql(`now() - interval '9 seconds'`), drained_by: 'shutdown', kill_deadline_at: sql(`now() + interval '11 minutes'`) });
   await insertWorker(db, { label: 'worker-0', version: 'v40', started_at: sql(`now() - interval '50 minutes'`), stopped_at: sql(`now() - interval '20 minutes'`) });
-  const { id: job } = await insertParseJob(db, { total_children: 12, open_children: 5 });
+  const { id: job } = await insertParseJob(db, { total_children: 63 });
   const names = ['Müller & Groß (2024) — Über größere Änderungen der Schätzgüte in der amtlichen Statistik.pdf', 'paper.pdf', 'دليل المستخدم.pdf', `${'x'.repeat(251)}.pdf`];
   const states: RowState[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
   for (let n = 0; n < 60; n++) await itemFrom(db, n * 31, { job_id: job, filename: names[n % names.length], state: states[n % states.length] });
@@ -76,7 +77,22 @@ async function fill(): Promise<{ failed: string; stale: string; job: string }> {
   for (const [cause, from, to] of [['enqueue', null, 'queued'], ['acquire', 'queued', 'running'], ['sweep', 'running', 'queued'], ['poison', 'queued', 'failed']]) {
     await insertRow(db, 'queue_events', { queue: 'parse_items', row_id: failed.id, cause, from_state: from, to_state: to, worker_id: 'w-test', error_code: to === 'failed' ? 'worker_lost' : null });
   }
+  for (let ago = 1; ago < 60; ago++) {
+    for (const queue of ['parse_items', 'parse_jobs']) await insertRow(db, 'queue_minutes', minute(queue, ago));
+  }
+  for (const [role, from_version, to_version, ago] of [['worker', 'v40', 'v41', 40], ['web', 'v41', 'v42', 9], ['worker', 'v41', 'v42', 8]] as const) {
+    await insertRow(db, 'redeploys', { id: idFrom(ago * 60), role, from_version, to_version, started_at: sql(`now() - interval '${ago} minutes'`), ended_at: sql('now()') });
+  }
   return { failed: failed.id, stale: stale.id, job };
+}
+
+/** What was counted in a minute of the last hour. */
+function minute(queue: string, ago: number) {
+  const histogram = Array.from({ length: BUCKET_BOUNDS_MS.length + 1 }, (_, at) => (at === 14 + ago % 4 ? 20 : 0));
+  return {
+    queue, minute: sql(`date_trunc('minute', now()) - interval '${ago} minutes'`), enqueued: 20, acquired: 20, succeeded: 10 + (ago * 7) % 11, failed: ago % 3,
+    cancelled: 0, given_back: 0, lost: 0, late_writes: 0, waits: histogram, runs: histogram,
+  };
 }
 
 test('the sign-in page and an empty console can be used by everyone, light and dark, wide and narrow', { timeout: 240_000 }, async () => {
