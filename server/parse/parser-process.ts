@@ -27,13 +27,20 @@ export function startParser(order: ChildOrder): ChildProcess {
 export async function feed(child: ChildProcess, source: Buffer | AsyncIterable<Uint8Array>): Promise<void> {
   if (!child.stdin) return;
   let sourceError: unknown;
-  const pieces = Buffer.isBuffer(source) ? [source] : source;
+  // Only what the source itself throws is caught: a pipe that breaks is thrown into this generator too, at its yield.
   async function* watched(): AsyncGenerator<Uint8Array> {
+    const pieces = (Buffer.isBuffer(source) ? Readable.from([source]) : source)[Symbol.asyncIterator]();
     try {
-      yield* pieces;
-    } catch (error) {
-      sourceError = error;
-      throw error;
+      for (;;) {
+        const next = await pieces.next().catch((error: unknown) => {
+          sourceError = error;
+          throw error;
+        });
+        if (next.done) return;
+        yield next.value;
+      }
+    } finally {
+      await pieces.return?.();
     }
   }
   await pipeline(Readable.from(watched(), { objectMode: true, highWaterMark: 1 }), child.stdin).catch(() => undefined);

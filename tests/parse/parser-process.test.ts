@@ -122,3 +122,18 @@ test.each([['SIGKILL', 60], ['SIGSTOP', 3]] as const)('a spinning parser whose p
   parent.kill(signal);
   await until(() => cpuTicks(parser) === 0, { timeoutMs: 15_000, what: 'the end of the parser' });
 });
+
+test('a parser that dies while its file is still being sent has crashed; the broken pipe is no error of the source', async () => {
+  let goOn: () => void = () => undefined;
+  const killed = new Promise<void>((resolve) => { goOn = resolve; });
+  async function* slowSource(): AsyncGenerator<Buffer> {
+    yield Buffer.from('%PDF-1.7\n');
+    await killed;
+    for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1 << 20);
+  }
+  const outcome = extractPdf(slowSource(), { signal: new AbortController().signal, limits }).catch((error: unknown) => error);
+  const pid = await until(() => parsersOf()[0]);
+  process.kill(pid, 'SIGKILL');
+  goOn();
+  expect(await outcome).toMatchObject({ name: 'TransientError', code: 'parser_crashed' });
+});
