@@ -76,17 +76,17 @@ interface Marker {
   label: string;
 }
 
-/** Redeploys with what to write above them; of several close together only the first speaks, for all. */
+/** Redeploys with what to write above them; of several close together only the first speaks, for all (web and worker of one version: "all v43"). */
 function labelled(redeploys: SeriesView['redeploys']): Marker[] {
   const markers: Marker[] = [];
   let first: Marker | undefined;
   for (const { role, at, toVersion } of [...redeploys].sort((a, b) => a.at - b.at)) {
     const marker = { at, key: `${role}${at}`, label: '' };
-    const words = `${role} ${toVersion}`;
     if (!first || at - first.at > LABEL_MS) {
       first = marker;
-      first.label = words;
-    } else if (!first.label.endsWith('…') && first.label !== words) first.label = `${first.label}, …`;
+      first.label = `${role} ${toVersion}`;
+    } else if (first.label.endsWith(` ${toVersion}`)) first.label = `all ${toVersion}`;
+    else if (!first.label.endsWith('…')) first.label = `${first.label}, …`;
     markers.push(marker);
   }
   return markers;

@@ -43,7 +43,7 @@ function Lifeline({ worker, redeploys, from, now }: { worker: WorkerView; redepl
     <li className="life-row">
       <span className="clip"><bdi className="mono">{worker.label}</bdi> <span className={`mono ${look.tone === 'off' ? 'dim' : 'font-semibold'}`}>{worker.version}</span></span>
       <div className="life-track" role="img" aria-label={words} title={words} suppressHydrationWarning>
-        {redeploys.filter((redeploy) => redeploy.role === worker.role).map((redeploy) => <i key={redeploy.startedAt} className="life-mark" style={{ left: share(redeploy.startedAt) }} />)}
+        {redeploys.filter((redeploy) => redeploy.role === worker.role).map((redeploy) => <i key={redeploy.startedAt} className="life-mark" title={`${redeploy.role}: ${redeploy.fromVersion} → ${redeploy.toVersion}, ${age(now - redeploy.startedAt)} ago`} suppressHydrationWarning style={{ left: share(redeploy.startedAt) }} />)}
         <i className={`life-seg ${look.tone === 'off' || look.word === 'gone' ? 'over' : ''}`} style={{ left: share(worker.startedAt), right: `calc(100% - ${share(drain)})` }} suppressHydrationWarning />
         {drain < end ? <i className="life-seg drain" style={{ left: share(drain), right: `calc(100% - ${share(end)})` }} suppressHydrationWarning /> : null}
         {silent && worker.stoppedAt === null ? <i className="life-seg silent" style={{ left: share(worker.heartbeatAt), right: `calc(100% - ${share(worker.goneAt ?? now)})` }} suppressHydrationWarning /> : null}

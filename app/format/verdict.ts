@@ -68,6 +68,6 @@ function leavingSentence({ redeploy, versions }: NowView, now: number): string |
   if (leaving.length === 0) return null;
   return leaving.map(({ version, leases, killDeadlineAt }) => {
     const end = killDeadlineAt === null ? 'drains' : killDeadlineAt > now ? `is stopped in ${age(killDeadlineAt - now)}` : 'is past its deadline';
-    return `${version} still holds ${counted(leases, 'lease')} and ${end}.`;
+    return `${version} ${leases === 0 ? 'holds no more leases' : `still holds ${counted(leases, 'lease')}`} and ${end}.`;
   }).join(' ');
 }

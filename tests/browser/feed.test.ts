@@ -106,7 +106,7 @@ test('while Postgres is away the page never says that it is live nor that all is
   const feedSaid = await recordFeed(page);
 
   await postgres.end('fast shutdown');
-  await until(async () => await feedOf(page) !== 'live', { timeoutMs: 15_000, what: 'a page that is no longer live' });
+  await until(async () => await feedOf(page) !== 'live', { timeoutMs: 10_000, what: 'a page that is no longer live' });
   await feedSaid();
   await untilFeed(page, 'offline');
   expect(await page.textContent('[data-feed]')).toMatch(/Offline.*last read \d+ s ago/);

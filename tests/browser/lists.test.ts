@@ -142,6 +142,7 @@ test('names and error texts from outside are text, whatever is in them', { timeo
     await page.goto(`${web.url}${LIST}/${items[n]!.id}`);
     await untilFeed(page, 'live');
     expect(await page.textContent('h1 bdi')).toBe(names[n]);
+    expect(await page.evaluate(() => document.querySelector('h1 bdi')!.scrollWidth <= document.querySelector('h1 bdi')!.clientWidth)).toBe(true);   // the whole of it
     expect(await page.textContent('.error-text pre')).toContain(`<b onclick="x">${n}</b> </script>`);
     expect(await page.evaluate(() => [document.documentElement.scrollWidth <= window.innerWidth, 'hacked' in window])).toEqual([true, false]);
   }
