@@ -2,7 +2,7 @@ import { useNavigate } from '@remix-run/react';
 import { useEffect, useRef, useState } from 'react';
 import { Dialog } from './ui/dialog';
 
-const places: Record<string, string> = { n: '/', q: '/queues', w: '/workers' };
+const places: Record<string, string> = { n: '/', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers' };
 
 /** After `g`, the letter must follow within this time (milliseconds). */
 const CHORD_MS = 1_200;

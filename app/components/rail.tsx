@@ -4,13 +4,14 @@ import type { NowView } from '../../server/console/now.js';
 import { count } from '~/format/count';
 
 interface Props {
-  view: Pick<NowView, 'queues' | 'versions'>;
+  view: Pick<NowView, 'queues' | 'versions' | 'stuckLocks'>;
   attention: number;
   version: string;
 }
 
 /** Only pages that exist. Counts are open rows; a stale one turns them red and says so. */
 export function Rail({ view, attention, version }: Props) {
+  const deployments = view.queues.find((queue) => queue.slug === 'deployments');
   const workers = view.versions.reduce((sum, each) => sum + each.live + each.draining, 0);
   return (
     <nav className="rail" aria-label="Main">
@@ -20,13 +21,16 @@ export function Rail({ view, attention, version }: Props) {
       </ul>
       <div className="rail-heading" id="rail-queues">Queues</div>
       <ul aria-labelledby="rail-queues">
-        {view.queues.map((queue) => {
+        {view.queues.filter((queue) => queue !== deployments).map((queue) => {
           const open = queue.awaiting + queue.queued + queue.running;
           const note = queue.stale > 0 ? `open, ${queue.stale} stale` : 'open';
           return <li key={queue.slug}><RailLink to={`/queues/${queue.slug}`} label={queue.title} n={open} bad={queue.stale > 0} note={note} /></li>;
         })}
       </ul>
       <ul>
+        <li><RailLink to="/reports" label="Reports" n={0} bad={false} note="" /></li>
+        <li><RailLink to="/sessions" label="Sessions" n={0} bad={false} note="" /></li>
+        {deployments ? <li><RailLink to="/deployments" label="Deployments" n={deployments.queued + deployments.running} bad={view.stuckLocks.length > 0} note={view.stuckLocks.length > 0 ? `publishing, ${view.stuckLocks.length} stuck` : 'publishing'} /></li> : null}
         <li><RailLink to="/workers" label="Workers" n={workers} bad={false} note="live" /></li>
       </ul>
       <div className="rail-foot">

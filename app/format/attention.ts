@@ -35,7 +35,7 @@ const OVERDUE_INTERVALS = 3;
 /** What needs a person, worst first. `now` in milliseconds on the database clock. */
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
-    ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
+    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
     ...nearTtl(view), ...poison(view, now), ...listener(feed),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
@@ -60,6 +60,17 @@ function staleLeases(view: NowView, now: number): AttentionItem[] {
     timer: at === null ? null : { label: 'sweep', at }, href: rowPath(view, row),
   }));
   return withRest(items, total, { key: 'stale:rest', href: queuePath(slugOf(view, view.staleRows[0]), { states: ['stale'] }) });
+}
+
+function stuckLocks(view: NowView, now: number): AttentionItem[] {
+  const { length } = view.stuckLocks;
+  const verdict = length === 1 ? 'one publish lock is stuck' : `${counted(length, 'publish lock')} are stuck`;
+  return view.stuckLocks.filter((lock) => lock.reclaimableAt < now).map(({ row, publishedAt, refused }) => ({
+    key: `stuck:${row.id}`, tone: 'stale', verdict, subject: String(row.columns.slug), what: 'publish lock is stuck',
+    why: `building for ${age(now - publishedAt)} · last beat ${age(now - (row.heartbeatAt ?? now))} ago · ${refused === 0 ? 'nobody' : counted(refused, 'caller')} refused meanwhile`,
+    advice: 'The next publish of this app takes the lock over. Look at the workers that publish, and at the hosting, if this repeats.',
+    timer: null, href: `/deployments/${row.id}`,
+  }));
 }
 
 function withRest(items: AttentionItem[], total: number, rest: { key: string; href: string }): AttentionItem[] {

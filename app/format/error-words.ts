@@ -11,6 +11,13 @@ const meanings: Record<string, string> = {
   worker_lost: 'Every worker that took it died.',
   cancelled: 'It was cancelled.',
   blob_expired: 'The upload waited too long and was erased.',
+  build_failed: 'The build failed; what was live before still serves.',
+  build_lost: 'The hosting no longer knew the build.',
+  lost: 'Nothing was heard of it for so long that a newer publish took its place.',
+  cleared: 'An administrator cleared its stuck lock.',
+  superseded: 'The hosting has seen a newer publish of this app.',
+  orchestrator_refused: 'The hosting refused the order.',
+  orchestrator_unavailable: 'The hosting did not answer.',
   internal: 'Something went wrong on our side.',
 };
 

@@ -33,6 +33,11 @@ const phrases: Record<string, Phrase> = {
   reconcile: say('waiting', 'box', ({ toState }) => `The sweep put its count right${toState ? `: ${toState}` : ''}`),
   expire: say('failed', 'cross', (event) => `The staged upload waited too long and was erased${because(event)}`),
   late_write: say('low', 'dash', (event) => `A late write was refused${event.worker ? `: ${event.worker}${event.version ? ` (${event.version})` : ''} no longer held the lease` : ''}`),
+  publish: say('waiting', 'box', ({ fromState }) => (fromState ? 'Publish accepted; the lock was taken' : 'First publish accepted; the lock was taken')),
+  reclaim: say('stale', 'alert', (event) => `The lock was taken over by a new publish: ${event.worker ? `${event.worker}${event.version ? ` (${event.version})` : ''}` : 'the one before'} had fallen silent`),
+  detach: say('stale', 'alert', (event) => `Lease ran out${event.worker ? `: ${event.worker}${event.version ? ` (${event.version})` : ''} fell silent` : ''}; the lock is kept, another worker may drive on`),
+  cancel_requested: say('low', 'dash', () => 'Cancel asked for; the lock is held until the build has ended'),
+  clear: say('failed', 'dash', () => 'The stuck lock was cleared'),
   rekick: say('waiting', 'box', () => 'Queued again by an operator'),
 };
 

@@ -18,6 +18,7 @@ export interface NowView extends Stamp, FleetNow, Trouble {
 /** What Now must know of the configuration (seconds). */
 export interface NowLimits {
   stagedBytesTtlSeconds: number;
+  publishDeadAfterSeconds: number;
 }
 
 /** Everything on Now in one read-only transaction; cheap enough to run once a second. @throws ReadTimeoutError */

@@ -12,7 +12,7 @@ import { itemFrom, staleItem } from './rows.js';
 
 let database: TestDatabase;
 let kysely: ReturnType<typeof createKysely>;
-const limits = { stagedBytesTtlSeconds: 21_600 };
+const limits = { stagedBytesTtlSeconds: 21_600, publishDeadAfterSeconds: 300 };
 
 beforeAll(async () => {
   database = await testDatabase();

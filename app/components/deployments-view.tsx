@@ -1,0 +1,88 @@
+import { Link, useRevalidator } from '@remix-run/react';
+import clsx from 'clsx';
+import { useEffect } from 'react';
+import type { DeploymentsPage } from '../../server/console/deployments.js';
+import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
+import type { RowView } from '../../server/console/row-view.js';
+import { DeploymentTable } from './deployment-table';
+import { HostingNote } from './deployment-hosting';
+import { EmptyState } from './ui/empty-state';
+import { Shape } from './ui/shape';
+import { count } from '~/format/count';
+import { filterQuery, withFilter } from '~/format/filters';
+import { stateLooks } from '~/format/state';
+import { useLiveRows } from '~/live/use-live';
+
+/** Releases and refusals are not in the leased row: they are read again when a publish begins or ends, and while one runs every so often (milliseconds). */
+const LOOK_AGAIN_MS = 5_000;
+const GATHER_MS = 300;
+
+/** The apps: what is live, who holds each publish lock, who was refused meanwhile. */
+export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filters: QueueFilters }) {
+  const live = useLiveRows(`queue:deployments${filterQuery(filters)}`, page.rows, filters);
+  useReadAgain(live.rows.some((row) => row.state === 'building'), changesOf(live.rows) !== changesOf(page.rows) || live.fresh.length > 0);
+  return (
+    <>
+      <div className="queue-head">
+        <h1>Deployments</h1>
+        <span className="dim">one row an app; the row is its publish lock</span>
+        <div className="queue-tools"><Link className="link" to="/queues/deployments">As a queue</Link></div>
+      </div>
+      <HostingNote hosting={page.hosting} />
+      <div className="chips mb-3">{(['building', 'live', 'failed'] as const).map((state) => <Chip key={state} state={state} page={page} filters={filters} />)}</div>
+      {live.rows.length > 0 ? <DeploymentTable page={page} rows={live.rows} /> : <Nothing filtered={filters.states.length > 0} />}
+      <Pages page={page} filters={filters} />
+    </>
+  );
+}
+
+function changesOf(rows: readonly RowView[]): string {
+  return rows.map((row) => `${row.id} ${row.state} ${row.columns.publish_no}`).join();
+}
+
+export function useReadAgain(often: boolean, soon: boolean): void {
+  const { revalidate, state } = useRevalidator();
+  const wait = state !== 'idle' ? null : soon ? GATHER_MS : often ? LOOK_AGAIN_MS : null;
+  useEffect(() => {
+    if (wait === null) return;
+    const timer = setTimeout(() => document.visibilityState === 'visible' && revalidate(), wait);
+    return () => clearTimeout(timer);
+  }, [wait, revalidate]);
+}
+
+function Chip({ state, page, filters }: { state: FilterState; page: DeploymentsPage; filters: QueueFilters }) {
+  const { word, tone, shape } = stateLooks[state];
+  const on = filters.states.includes(state);
+  const building = page.open.queued + page.open.running;
+  return (
+    <Link className={clsx('chip', on && 'on', `tone-${tone}`)} aria-current={on ? 'true' : undefined} data-chip={state} preventScrollReset
+      to={`/deployments${filterQuery(withFilter(filters, { states: on ? [] : [state] }))}`}>
+      <Shape name={shape} />{word}{state === 'building' ? <span className="chip-count">{count(building)}</span> : null}
+    </Link>
+  );
+}
+
+function Nothing({ filtered }: { filtered: boolean }) {
+  return (
+    <div className="card">
+      {filtered ? <EmptyState title="No app is in this state"><p className="soft"><Link className="link" to="/deployments">Show all apps</Link></p></EmptyState> : (
+        <EmptyState title="Nothing was published yet">
+          <p className="soft">Each app appears here with its first publish: what is live, who holds its publish lock and since when, when a silent lock may be taken over, and who was refused meanwhile.</p>
+          <p className="soft">A product backend publishes with <code>POST /api/projects/PROJECT/publish</code> and the JSON <code>{'{ "userId": "…", "slug": "my-app", "requestedBy": "button" }'}</code>.</p>
+        </EmptyState>
+      )}
+    </div>
+  );
+}
+
+function Pages({ page, filters }: { page: DeploymentsPage; filters: QueueFilters }) {
+  const to = (change: Partial<QueueFilters>) => `/deployments${filterQuery(withFilter(filters, change))}`;
+  if (page.next === null && page.previous === null && filters.before === null) return null;
+  return (
+    <nav className="pager" aria-label="Pages">
+      {page.previous !== null || filters.before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
+      {page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}>Newer</Link> : null}
+      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older</Link> : null}
+    </nav>
+  );
+}
