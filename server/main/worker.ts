@@ -2,6 +2,11 @@
  * The worker process: claims, works, beats, settles. Killed at any moment it loses nothing: its leases run out and the sweep requeues the
  * rows. SIGTERM drains it within DRAIN_SECONDS.
  */
+import type pg from 'pg';
+import { createCitationHandler } from '../citations/check-citation.js';
+import { createAnalysisHandler } from '../citations/extract-claims.js';
+import { createJudge } from '../citations/judge/create-judge.js';
+import { createRetrieval } from '../citations/retrieval/retrieval.js';
 import { createPool } from '../db/connection.js';
 import type { Handlers } from '../lease/handler.js';
 import type { Config } from '../config.js';
@@ -21,7 +26,7 @@ await runMain(async () => {
   const { config: booted, log } = await boot('worker');
   const config = beatingOftenEnough(booted);
   const pool = createPool(config, { role: 'worker', log });
-  const worker = createWorkerProcess({ config, role: 'worker', pool, handlers: handlersOf(config), log });
+  const worker = createWorkerProcess({ config, role: 'worker', pool, handlers: handlersOf(config, pool), log });
   // Before the first claim: a signal that comes while starting must find someone who gives back.
   stopOnSignal({
     log,
@@ -42,11 +47,15 @@ function beatingOftenEnough(config: Config): Config {
 }
 
 /** Without an orchestrator nothing can be published, and no row of that queue is taken. */
-function handlersOf(config: Config): Handlers {
+function handlersOf(config: Config, pool: pg.Pool): Handlers {
   const { orchestratorUrl: url, orchestratorToken: token } = config;
+  const embedder = createEmbedder(config);
+  const judge = createJudge(config);
   return {
     ...(url ? { deployments: createBuildHandler({ orchestrator: createOrchestrator({ url, token }) }) } : {}),
     parse_items: createParseItemHandler({ limits: { maxSeconds: config.parseMaxSeconds, maxMemoryMb: config.parseMaxMemoryMb, maxPages: config.parseMaxPages } }),
-    parse_jobs: createParseJobHandler({ embedder: createEmbedder(config) }),
+    parse_jobs: createParseJobHandler({ embedder, kickChannel: config.kickChannel }),
+    analysis_jobs: createAnalysisHandler({ judge: judge.label, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel }),
+    job_citations: createCitationHandler({ retrieval: createRetrieval({ pool, embedder, config }), judge }),
   };
 }

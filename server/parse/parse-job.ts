@@ -1,6 +1,6 @@
 /**
  * The handler of parse_jobs, run when all items have ended: embeds what lacks an embedding, batch by batch, and links the documents again
- * in case a link was lost. Each batch is a short transaction of its own under the lease, so a crash loses one batch of vectors at most,
+ * in case a link was lost, and wakes the analyses that wait for them. Each batch is a short transaction of its own under the lease, so a crash loses one batch of vectors at most,
  * and the next holder goes on behind it. No transaction is open while an embedding service is asked.
  */
 import type pg from 'pg';
@@ -9,16 +9,18 @@ import { fence } from '../lease/fence.js';
 import type { Embedder } from '../sources/embedder.js';
 import { countPending, readPending, storeEmbeddings, type PendingChunk } from '../sources/embeddings.js';
 import { linkSource } from '../sources/session-sources.js';
+import { wakeAnalyses } from '../sources/waiting-analyses.js';
 import type { Handler, Lease, Work } from '../lease/handler.js';
 
 /** One statement of a batch may take this long (ms). */
 const BATCH_TIMEOUT_MS = 10_000;
 
-export function createParseJobHandler(options: { embedder: Embedder }): Handler {
+/** Without `kickChannel` nobody is woken; whoever waits looks by itself. */
+export function createParseJobHandler(options: { embedder: Embedder; kickChannel?: string }): Handler {
   return async (lease, work) => {
     const documentIds = await documentsOf(work.pool, lease.id);
     await embedPending(documentIds, lease, work, options.embedder);
-    return { succeed: true, apply: (tx) => relink(tx, lease.id, documentIds) };
+    return { succeed: true, apply: (tx) => relink(tx, lease.id, documentIds, options.kickChannel) };
   };
 }
 
@@ -48,10 +50,12 @@ async function embedPending(documentIds: string[], lease: Lease, work: Work, emb
   }
 }
 
-async function relink(tx: pg.PoolClient, jobId: string, documentIds: string[]): Promise<void> {
+async function relink(tx: pg.PoolClient, jobId: string, documentIds: string[], kickChannel: string | undefined): Promise<void> {
   const { rows } = await tx.query<{ userId: string; sessionId: string }>({
     text: 'select user_id as "userId", session_id as "sessionId" from parse_jobs where id = $1',
     values: [jobId],
   });
-  if (rows[0]) await linkSource(tx, { ...rows[0], documentIds, linkedBy: 'parse_job' });
+  if (!rows[0]) return;
+  await linkSource(tx, { ...rows[0], documentIds, linkedBy: 'parse_job' });
+  await wakeAnalyses(tx, rows[0], kickChannel);
 }
