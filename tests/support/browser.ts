@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll } from 'vitest';
 import { findChromium } from './chromium.mjs';
 import { until } from './until.js';
 
-export interface TabOptions {
+interface TabOptions {
   /** `name=value`, as `signedIn` answers it. */
   cookie?: string;
   theme?: 'light' | 'dark';
   width?: number;
 }
 
-export interface TestBrowser {
+interface TestBrowser {
   /** A tab of its own, with its own cookies; closed after the test. */
   tab(url: string, options?: TabOptions): Promise<Page>;
   /** A page may complain so in this test: an outage is on purpose. */
