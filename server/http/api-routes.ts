@@ -8,6 +8,8 @@ import { answerPublish, type Publishing } from '../api/publish.js';
 import type { Spool } from '../api/spool.js';
 import { authenticate } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
+import { analysisRoutes } from './analysis-routes.js';
+import { matches } from './etag.js';
 import type { World } from './load-context.js';
 
 /** Largest JSON body of the product API. */
@@ -29,15 +31,17 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   resource(api, '/deployments/:id', { GET: getDeployment(world) });
   resource(api, '/deployments/:id/attempts/:attempt', { GET: getAttempt(world) });
   resource(api, '/deployments/:id/cancel', { POST: postCancel(world) });
+  for (const [path, methods] of Object.entries(analysisRoutes(world))) resource(api, path, methods);
   api.use((req, res, next) => next(new Problem(404, 'no_such_call', `There is no ${req.baseUrl}${req.path.slice(0, 200)} in this API. Check the path against the API's documentation.`)));
   return api;
 }
 
 type Method = 'GET' | 'POST' | 'DELETE';
-type Answer = (req: Request, res: Response) => Promise<void>;
+export type Answer = (req: Request, res: Response) => Promise<void>;
+export type Methods = Partial<Record<Method, Answer>>;
 
 /** One path and its methods; HEAD comes with GET, OPTIONS says what there is, anything else is 405 with Allow. */
-function resource(api: Router, path: string, methods: Partial<Record<Method, Answer>>): void {
+function resource(api: Router, path: string, methods: Methods): void {
   const allowed = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (methods.GET) api.get(path, answering(methods.GET));
   if (methods.POST) api.post(path, jsonBody, answering(methods.POST));
@@ -116,11 +120,4 @@ function postCancel({ config, pool, hints }: World): Answer {
     hints.changed(deployments.table, [body.deploymentId]);
     res.status(202).set('Cache-Control', 'no-store').json(body);
   };
-}
-
-/** If-None-Match by itself: Express also lets the client's Cache-Control decide, which Node's own fetch always sends. */
-function matches(header: string, tag: string, res: Response): boolean {
-  const same = header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
-  if (same) res.set('ETag', tag);
-  return same;
 }

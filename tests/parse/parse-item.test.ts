@@ -3,6 +3,7 @@ import { inTransaction } from '../../server/db/connection.js';
 import { LeaseLostError, PermanentError, TransientError } from '../../server/lease/errors.js';
 import { createParseItemHandler } from '../../server/parse/parse-item.js';
 import { readStagedBytes } from '../../server/parse/staged-bytes.js';
+import type { Done } from '../../server/lease/handler.js';
 import { endlessPdf, englishText, germanText, partlyBrokenPdf, scannedPdf, textPdf } from '../fixtures/pdfs.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { heldItem, limits, rowOf, runToEnd, settleWith, workOn } from './held.js';
@@ -95,7 +96,7 @@ test('a file larger than one read arrives whole', async () => {
 
 test('a superseded token reads nothing and writes nothing', async () => {
   const lease = await heldItem(db.pool, { user_id: 'fenced', file_bytes: await textPdf([englishText]) });
-  const outcome = await handler(lease, workOn(db.pool));
+  const outcome = await handler(lease, workOn(db.pool)) as Done;
   await db.pool.query('update parse_items set lease_token = 2 where id = $1', [lease.id]);
 
   await expect(settleWith(db.pool, lease, outcome)).rejects.toBeInstanceOf(LeaseLostError);
@@ -110,7 +111,7 @@ test('each statement repeats the token by itself', async () => {
   await runToEnd(handler, db.pool, first);
   // Known content: no bytes are read, so the first look at the row alone must notice.
   const lease = await heldItem(db.pool, { user_id: 'guards', file_bytes });
-  const outcome = await handler(lease, workOn(db.pool));
+  const outcome = await handler(lease, workOn(db.pool)) as Done;
   await db.pool.query('update parse_items set lease_token = 2 where id = $1', [lease.id]);
   await expect(handler(lease, workOn(db.pool))).rejects.toBeInstanceOf(LeaseLostError);
   await expect(readStagedBytes(db.pool, lease).next()).rejects.toBeInstanceOf(LeaseLostError);
