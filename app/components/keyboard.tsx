@@ -8,7 +8,7 @@ const places: Record<string, string> = { n: '/', q: '/queues', r: '/reports', s:
 const CHORD_MS = 1_200;
 
 const keys = [
-  ['g n', 'Now'], ['g q', 'Queues'], ['g w', 'Workers'], ['/', 'Filter this list'], ['j  k', 'Next, previous row'],
+  ['g n', 'Now'], ['g q', 'Queues'], ['g r', 'Reports'], ['g s', 'Sessions'], ['g d', 'Deployments'], ['g w', 'Workers'], ['/', 'Filter this list'], ['j  k', 'Next, previous row'],
   ['x', 'Select the row'], ['enter', 'Open the row'], ['esc', 'Leave the list'], ['?', 'This help'],
 ] as const;
 

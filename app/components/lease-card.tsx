@@ -44,7 +44,11 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 const names: Record<string, string> = {
   user_id: 'User', session_id: 'Session', byte_size: 'Size', page_count: 'Pages', chunk_count: 'Chunks', quality: 'Quality',
   open_children: 'Open files', total_children: 'Files', succeeded_children: 'Read files',
+  marks_seen: 'Marks', marks_resolved: 'Resolved', page: 'Page', judge: 'Judge',
 };
+
+/** What its parts are called where they are no files. */
+const citationNames: Record<string, string> = { open_children: 'Open checks', total_children: 'Citations', succeeded_children: 'Checked' };
 
 /** The queue's own columns, under names for people; the file name and the parent are shown elsewhere. */
 function Columns({ page }: { page: RowPage }) {
@@ -52,6 +56,6 @@ function Columns({ page }: { page: RowPage }) {
   return shown.map((column) => {
     const value = page.row.columns[column]!;
     const text = column === 'byte_size' ? bytes(Number(value)) : String(value);
-    return <Fact key={column} name={names[column]!}>{column.endsWith('_id') ? <OutsideId id={text} width="24ch" /> : <bdi>{text}</bdi>}</Fact>;
+    return <Fact key={column} name={(page.queue.table === 'analysis_jobs' && citationNames[column]) || names[column]!}>{column.endsWith('_id') ? <OutsideId id={text} width="24ch" /> : <bdi>{text}</bdi>}</Fact>;
   });
 }

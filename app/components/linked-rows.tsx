@@ -9,28 +9,40 @@ import { StateMark } from './state-mark';
 import { Section } from './ui/section';
 import { capitalised, counted } from '~/format/count';
 import { queuePath } from '~/format/filters';
+import { reportPath } from '~/format/report-words';
+import { sessionPath } from '~/format/session-words';
 import { shownState } from '~/format/state';
 import { useNow } from '~/live/use-live';
 
 /** The row's neighbours: job, files, document, session. */
-export function LinkedRows({ page, slug }: { page: RowPage; slug: string }) {
+export function LinkedRows({ page }: { page: RowPage }) {
   const { parent, children, document, session } = page.links;
+  const report = reportOf(page);
   return (
     <Section title="Belongs together">
       <ul className="card linked">
         {parent ? <LinkedRow name={capitalised(parent.noun)} slug={parent.slug} row={parent.row} /> : null}
-        {children?.rows.map((row) => <LinkedRow key={row.id} name="File" slug={children.slug} row={row} />)}
+        {children?.rows.map((row) => <LinkedRow key={row.id} name={childNames[children.slug] ?? capitalised(page.queue.noun)} slug={children.slug} row={row} />)}
+        {report ? <li><span className="dim">Report</span><Link className="row-link" to={reportPath(report)}>Journey and verdicts</Link></li> : null}
         {children?.more && session ? <li><span className="dim">More</span><Link className="link" to={queuePath(children.slug, { session: session.id })}>{children.title} of this session</Link></li> : null}
         {document ? <DocumentLine document={document} /> : null}
         {session ? (
           <li>
             <span className="dim">Session</span>
-            <span className="min-w-0"><Link className="row-link" to={queuePath(slug, { session: session.id })}><OutsideId id={session.id} width="26ch" /></Link> <span className="soft">· {counted(session.documents, 'document')} linked</span></span>
+            <span className="min-w-0"><Link className="row-link" to={sessionPath(session.id, session.userId)}><OutsideId id={session.id} width="26ch" /></Link> <span className="soft">· {counted(session.documents, 'document')} linked</span></span>
           </li>
         ) : null}
       </ul>
     </Section>
   );
+}
+
+const childNames: Record<string, string> = { 'parse-items': 'File', citations: 'Citation' };
+
+/** The report that this row is, or is a part of. */
+function reportOf({ row, links }: RowPage): string | null {
+  const rows = [row, links.parent?.row].filter((each) => each?.table === 'analysis_jobs');
+  return rows[0]?.id ?? null;
 }
 
 function LinkedRow({ name, slug, row }: { name: string; slug: string; row: RowView }) {

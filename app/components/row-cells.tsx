@@ -29,13 +29,14 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
   );
 }
 
-/** What the row is about: its file, or how many of its files have ended. */
+/** What the row is about: its file, its citation, or how many of its files or citations have ended. */
 export function Subject({ row, title = false }: { row: RowView; title?: boolean }) {
-  const { filename, slug, total_children: total, open_children: open } = row.columns;
+  const { filename, slug, total_children: total, open_children: open, ordinal, page } = row.columns;
   const name = filename ?? slug;
   if (typeof name === 'string') return <OutsideName name={name} width={title ? '100%' : undefined} />;
+  if (typeof ordinal === 'number') return <>Citation {ordinal + 1}<span className="dim"> page {page}</span></>;
   if (typeof total !== 'number') return <ShortId id={row.id} />;
-  return <>{Number(total) - Number(open ?? 0)} of {counted(total, 'file')}{title ? null : <span className="dim"> <ShortId id={row.id} /></span>}</>;
+  return <>{Number(total) - Number(open ?? 0)} of {counted(total, row.table === 'analysis_jobs' ? 'citation' : 'file')}{title ? null : <span className="dim"> <ShortId id={row.id} /></span>}</>;
 }
 
 function Progress({ row }: { row: RowView }) {

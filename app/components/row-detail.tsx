@@ -30,7 +30,7 @@ export function RowDetail({ page: loaded, slug }: { page: RowPage; slug: string 
       <div className="row-columns">
         <div className="min-w-0">
           <Timeline events={page.events} more={page.moreEvents} />
-          <LinkedRows page={page} slug={slug} />
+          <LinkedRows page={page} />
         </div>
         <LeaseCard page={page} now={now} />
       </div>

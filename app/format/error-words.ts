@@ -18,6 +18,12 @@ const meanings: Record<string, string> = {
   superseded: 'The hosting has seen a newer publish of this app.',
   orchestrator_refused: 'The hosting refused the order.',
   orchestrator_unavailable: 'The hosting did not answer.',
+  thesis_erased: 'The thesis is not stored any more.',
+  no_citation_checked: 'None of its citations could be checked.',
+  no_item_succeeded: 'None of its files could be parsed.',
+  model_unavailable: 'The language model did not answer.',
+  model_refused: 'The language model refused the request.',
+  model_invalid: 'The language model gave no usable answer.',
   internal: 'Something went wrong on our side.',
 };
 

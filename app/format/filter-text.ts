@@ -20,6 +20,14 @@ export function queryOfText(text: string): URLSearchParams {
   return query;
 }
 
+/** What was typed, added to the filters that are already there; the list then starts at its newest page. */
+export function withTyped(query: URLSearchParams, typed: string): URLSearchParams {
+  const all = new URLSearchParams(query);
+  for (const gone of ['q', 'before', 'after']) all.delete(gone);
+  for (const [key, value] of queryOfText(typed)) all.set(key, value);
+  return all;
+}
+
 export interface ActiveFilter {
   name: 'worker' | 'version' | 'user' | 'session' | 'error' | 'older' | 'newer';
   label: string;

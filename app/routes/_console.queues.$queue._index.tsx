@@ -8,7 +8,7 @@ import { unlessTooSlow } from '../../server/console/read.js';
 import { FailurePage } from '~/components/failure-page';
 import { QueueView } from '~/components/queue-view';
 import { SlowPage } from '~/components/slow-page';
-import { queryOfText } from '~/format/filter-text';
+import { withTyped } from '~/format/filter-text';
 import { filterQuery } from '~/format/filters';
 import { requireOperator } from '~/require-operator.server';
 import type { loader as consoleLoader } from './_console';
@@ -21,17 +21,9 @@ export async function loader({ context, params, request }: LoaderFunctionArgs) {
   if (!queue) throw new Response('There is no queue of this name. The rail lists those that exist.', { status: 404 });
   const query = new URL(request.url).searchParams;
   const typed = query.get('q');
-  if (typed !== null) throw redirect(`/queues/${queue.slug}${filterQuery(parseQueueFilters(merged(query, typed)))}`);
+  if (typed !== null) throw redirect(`/queues/${queue.slug}${filterQuery(parseQueueFilters(withTyped(query, typed)))}`);
   const filters = parseQueueFilters(query);
   return { filters, page: await unlessTooSlow(readQueuePage(context.world.kysely, queue, filters)) };
-}
-
-/** The box adds to the filters that are already there. */
-function merged(query: URLSearchParams, typed: string): URLSearchParams {
-  const all = new URLSearchParams(query);
-  for (const gone of ['q', 'before', 'after']) all.delete(gone);
-  for (const [key, value] of queryOfText(typed)) all.set(key, value);
-  return all;
 }
 
 export default function Queue() {

@@ -1,0 +1,86 @@
+import { Form, Link } from '@remix-run/react';
+import { ChevronRight, X } from 'lucide-react';
+import type { SessionFilters, SessionsPage, SessionSummary } from '../../server/console/sessions.js';
+import { Age } from './age';
+import { OutsideId } from './names';
+import { EmptyState } from './ui/empty-state';
+import { count } from '~/format/count';
+import { sessionPath } from '~/format/session-words';
+import { useCursor } from '~/cursor';
+
+/** Sessions by their newest upload or analysis: a picture of when it was loaded. */
+export function SessionList({ page, filters }: { page: SessionsPage; filters: SessionFilters }) {
+  const rows = page.sessions.map((session, n) => ({ id: `session-${n}`, session }));
+  const cursor = useCursor(rows, (id) => pathOf(rows.find((row) => row.id === id)!.session));
+  return (
+    <>
+      <div className="queue-head"><h1>Sessions</h1><span className="dim">a user's sets of sources, newest activity first</span></div>
+      <div className="filter-bar chips" role="search" aria-label="Find a session">
+        <Form method="get" action="/sessions" className="filter-form">
+          <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Find by session id or user id, whole" placeholder="session id or user id" />
+          <kbd className="filter-key" aria-hidden="true">/</kbd>
+        </Form>
+        {filters.q !== null ? <Link className="chip on" discover="none" to="/sessions"><span>session or user <bdi className="clip inline-block align-bottom max-w-[22ch]" title={filters.q}>{filters.q}</bdi></span><X size={13} aria-label="remove" /></Link> : null}
+      </div>
+      {rows.length === 0 ? <Nothing searched={filters.q} /> : (
+        <div className="card table-wrap">
+          <table className="table stack" aria-label="Sessions">
+            <thead>
+              <tr><th scope="col">Session</th><th scope="col">User</th><th scope="col" className="r">Documents</th><th scope="col" className="r">Open uploads</th><th scope="col" className="r">Analyses</th><th scope="col" className="r">Open analyses</th><th scope="col" className="r">Newest</th></tr>
+            </thead>
+            <tbody>{rows.map(({ id, session }) => <Row key={id} id={id} session={session} cursor={cursor === id} />)}</tbody>
+          </table>
+        </div>
+      )}
+      {page.next !== null ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={`/sessions?${new URLSearchParams({ ...(filters.q === null ? {} : { q: filters.q }), before: page.next })}`}>Older<ChevronRight aria-hidden /></Link></nav> : null}
+    </>
+  );
+}
+
+function pathOf({ sessionId, userId }: SessionSummary): string {
+  return sessionPath(sessionId, userId);
+}
+
+function Row({ id, session, cursor }: { id: string; session: SessionSummary; cursor: boolean }) {
+  return (
+    <tr data-row-id={id} data-cursor={cursor}>
+      <td className="first"><Link className="row-link" discover="none" to={pathOf(session)}><OutsideId id={session.sessionId} width="34ch" /></Link></td>
+      <td data-label="user"><Link className="quiet-link" discover="none" to={`/sessions?q=${encodeURIComponent(session.userId)}`}><OutsideId id={session.userId} width="22ch" /></Link></td>
+      <Figure label="documents" n={session.documents} /><Figure label="open uploads" n={session.openUploads} /><Figure label="analyses" n={session.analyses} /><Figure label="open" n={session.openAnalyses} />
+      <td className="r" data-label="newest">{session.newestAt === null ? <span className="dim">–</span> : <Age at={session.newestAt} suffix=" ago" />}</td>
+    </tr>
+  );
+}
+
+function Figure({ label, n }: { label: string; n: number }) {
+  return <td className="r" data-label={label}>{n === 0 ? <span className="zero">0</span> : count(n)}</td>;
+}
+
+function Nothing({ searched }: { searched: string | null }) {
+  return (
+    <div className="card">
+      {searched === null ? (
+        <EmptyState title="No session yet">
+          <p className="soft">A session comes into being with its first upload: the product backend names it. It shows here which documents are linked to it, and what of them is persisted.</p>
+        </EmptyState>
+      ) : (
+        <EmptyState title="No such session">
+          <p className="soft">No session and no user has exactly this id. Ids are compared whole; to find a file or a job, look in its queue.</p>
+          <Link className="btn" to="/sessions">Show the newest</Link>
+        </EmptyState>
+      )}
+    </div>
+  );
+}
+
+/** Two users' sessions of one id. */
+export function SessionOwners({ sessionId, users }: { sessionId: string; users: string[] }) {
+  return (
+    <>
+      <p className="crumb"><Link className="link" to="/sessions">Sessions</Link><span className="dim"> / Session</span></p>
+      <h1><OutsideId id={sessionId} width="100%" /></h1>
+      <p className="soft">More than one user has a session of this id. Each has its own documents; whose do you mean?</p>
+      <ul className="card linked section">{users.map((user) => <li key={user}><span className="dim">User</span><Link className="row-link" to={sessionPath(sessionId, user)}><OutsideId id={user} width="40ch" /></Link></li>)}</ul>
+    </>
+  );
+}

@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from 'vitest';
+import { lostOf } from '~/format/session-words';
+import { readSession } from '../../server/console/session.js';
+import { parseSessionFilters, readSessions, SESSIONS_PER_PAGE } from '../../server/console/sessions.js';
+import { createKysely } from '../../server/db/kysely.js';
+import type { TestDatabase } from '../support/database.js';
+import { testDatabase } from '../support/database.js';
+import { insertDocument, insertParseItem, insertParseJob, insertRow } from '../support/factories.js';
+import { insertAnalysis } from './report-rows.js';
+import { idFrom } from './rows.js';
+
+let database: TestDatabase;
+let kysely: ReturnType<typeof createKysely>;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  kysely = createKysely(database.pool);
+});
+
+const list = (query: string) => readSessions(kysely, parseSessionFilters(new URLSearchParams(query)));
+const link = (user_id: string, session_id: string, document_id: string, linked_by = 'parse_item') => insertRow(database.pool, 'session_sources', { user_id, session_id, document_id, linked_by });
+
+test('a session shows its documents, what is persisted of each, its uploads and analyses', async () => {
+  const at = { user_id: 'u-1', session_id: 's-1' };
+  const document = await insertDocument(database.pool, { user_id: 'u-1', filename: 'bates.pdf', page_count: 48, failed_pages: [7] });
+  await database.pool.query(`update document_chunks set embedding = '{1}', embedding_model = 'offline' where document_id = $1 and ordinal = 0`, [document.id]);
+  const job = await insertParseJob(database.pool, { ...at, state: 'succeeded' });
+  await insertParseItem(database.pool, { ...at, job_id: job.id, state: 'succeeded', document_id: document.id, chunk_count: 2 });
+  await insertParseItem(database.pool, { ...at, state: 'queued' });
+  await link('u-1', 's-1', document.id);
+  const analysis = await insertAnalysis(database.pool, at);
+  const { users, page } = await readSession(kysely, 's-1', null);
+  expect(users).toEqual(['u-1']);
+  expect(page!.sources).toEqual([expect.objectContaining({ id: document.id, filename: 'bates.pdf', pages: 48, failedPages: [7], linkedBy: 'parse_item', chunks: 2, made: 2, chars: 20, embedded: 1, models: ['offline'] })]);
+  expect(page!.staged).toEqual({ open: 1, unlinked: 0 });
+  expect([page!.uploads.rows.map((row) => row.id), page!.analyses.rows.map((row) => row.id)]).toEqual([[job.id], [analysis.id]]);
+  expect(lostOf(page!.sources)).toEqual([]);
+  expect(JSON.stringify(page)).not.toContain('ten letter');
+});
+
+test('a document whose chunks are gone is what would be lost; one that the user unlinked is not', async () => {
+  const at = { user_id: 'u-2', session_id: 's-2', state: 'succeeded' as const };
+  const bare = await insertDocument(database.pool, { user_id: 'u-2' });
+  const unlinked = await insertDocument(database.pool, { user_id: 'u-2' });
+  await insertParseItem(database.pool, { ...at, document_id: bare.id, chunk_count: 2 });
+  await insertParseItem(database.pool, { ...at, document_id: unlinked.id, chunk_count: 2 });
+  await link('u-2', 's-2', bare.id);
+  await database.pool.query('delete from document_chunks where document_id = $1 and ordinal = 1', [bare.id]);
+  const page = (await readSession(kysely, 's-2', 'u-2')).page!;
+  expect(lostOf(page.sources).map((source) => source.id)).toEqual([bare.id]);
+  expect(page.staged).toEqual({ open: 0, unlinked: 1 });
+});
+
+test('an id that two users share is nobody\'s until the address says whose', async () => {
+  for (const user of ['u-3', 'u-4']) await insertParseJob(database.pool, { user_id: user, session_id: 'shared' });
+  expect(await readSession(kysely, 'shared', null)).toEqual({ users: ['u-3', 'u-4'], page: null });
+  expect((await readSession(kysely, 'shared', 'u-4')).page?.userId).toBe('u-4');
+  expect(await readSession(kysely, 'shared', 'u-5')).toEqual({ users: [], page: null });
+});
+
+test('sessions come newest first, each once, in pages without a gap or a double', async () => {
+  const made: string[] = [];
+  for (let n = 0; n < SESSIONS_PER_PAGE + 5; n += 1) {
+    made.push(`walk-${n}`);
+    await insertParseJob(database.pool, { id: idFrom(9_000 - n * 2), user_id: 'walker', session_id: `walk-${n}` });
+    await insertParseJob(database.pool, { id: idFrom(20_000 - n), user_id: 'walker', session_id: `walk-${n}` });
+  }
+  await insertAnalysis(database.pool, { id: idFrom(1), user_id: 'walker', session_id: 'walk-0' });
+  const first = await list('q=walker');
+  const second = await list(`q=walker&before=${first.next}`);
+  const found = [...first.sessions, ...second.sessions].map((session) => session.sessionId);
+  expect(found).toEqual(['walk-0', ...made.slice(1).reverse()]);
+  expect(second.next).toBeNull();
+  expect(first.sessions[0]).toMatchObject({ userId: 'walker', documents: 0, openUploads: 2, analyses: 1, openAnalyses: 1 });
+});
+
+test('a search finds a session that only has linked documents, by its own id and by its user\'s', async () => {
+  const document = await insertDocument(database.pool, { user_id: 'u-6' });
+  await link('u-6', 'linked-only', document.id, 'resolve');
+  for (const q of ['linked-only', 'u-6']) {
+    expect((await list(`q=${q}`)).sessions).toEqual([expect.objectContaining({ userId: 'u-6', sessionId: 'linked-only', newest: null, newestAt: null, documents: 1 })]);
+  }
+  expect((await list('q=linked')).sessions).toEqual([]);
+});
