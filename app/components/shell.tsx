@@ -45,7 +45,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
           </div>
         </header>
         <main className="page" id="content" tabIndex={-1}>
-          {feed.stale ? <Banner>Nothing could be read for a while: what you see is from <Age at={feed.asOf} suffix=" ago" />. Work goes on without this page; it catches up by itself.</Banner> : null}
+          {feed.stale ? <Banner>Nothing could be read for a while: what you see may no longer be so<span aria-hidden>, it is from <Age at={feed.asOf} suffix=" ago" /></span>. Work goes on without this page; it catches up by itself.</Banner> : null}
           {children}
         </main>
       </div>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
 
 export function Banner({ children }: { children: ReactNode }) {
-  return <div className="banner" role="status">{children}</div>;
+  return <div className="banner" role="status"><div>{children}</div></div>;
 }
