@@ -38,7 +38,7 @@ export function QueueHeader({ page, filters, selection, fresh }: Props) {
 }
 
 /** The list as filtered now, whole (not only this page). */
-function Export({ slug, filters }: { slug: string; filters: QueueFilters }) {
+export function Export({ slug, filters }: { slug: string; filters: QueueFilters }) {
   const query = filterQuery({ ...filters, before: null, after: null });
   const href = (format: string) => `/queues/${slug}/export${query === '' ? '?' : `${query}&`}format=${format}`;
   return (

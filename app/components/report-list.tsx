@@ -7,6 +7,7 @@ import type { ReportAbout, ReportsPage } from '../../server/console/reports.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { OutsideId, OutsideName, ShortId } from './names';
+import { Export } from './queue-header';
 import { ReportFilterBar } from './report-filter-bar';
 import { VerdictBar } from './report-verdict';
 import { StateMark } from './state-mark';
@@ -37,7 +38,7 @@ export function ReportList({ page, filters }: { page: ReportsPage; filters: Queu
       <div className="queue-head">
         <h1>Reports</h1>
         <span className="dim">{counted(view.matching, 'report')}</span>
-        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}</div>
+        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Export slug={page.queue.slug} filters={filters} /></div>
       </div>
       <ReportFilterBar page={view} filters={filters} />
       {rows.length > 0 ? <div className="card table-wrap" {...watch}><Table rows={rows} about={page.about} filters={filters} cursor={cursor} /></div> : <Nothing filtered={isFiltered(filters) || !page.empty} />}

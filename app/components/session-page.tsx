@@ -22,7 +22,7 @@ export function SessionPage({ page }: { page: Page }) {
       <dl className="card facts session-facts">
         <Fact name="If every process stopped now, lost would be"><Outlook {...lost} /></Fact>
         <Fact name="Could the search index be built again?"><Outlook {...rebuild} /></Fact>
-        <Fact name="Linked">{counted(page.sources.length, 'document')}{page.staged.unlinked > 0 ? <p className="soft">{counted(page.staged.unlinked, 'parsed document')} of its uploads {page.staged.unlinked === 1 ? 'is' : 'are'} not linked: unlinked by the user, or until the upload's end repairs the link.</p> : null}</Fact>
+        <Fact name="Linked">{page.moreSources ? 'more than ' : ''}{counted(page.sources.length, 'document')}{page.staged.unlinked > 0 ? <p className="soft">{counted(page.staged.unlinked, 'parsed document')} of its uploads {page.staged.unlinked === 1 ? 'is' : 'are'} not linked: unlinked by the user, or until the upload's end repairs the link.</p> : null}</Fact>
       </dl>
       <SessionDocuments sources={page.sources} more={page.moreSources} />
       <SessionJobs title="Uploads" slug="parse-jobs" jobs={page.uploads} own={own} path={(id) => `/queues/parse-jobs/${id}`} all={queuePath('parse-jobs', own)} none="No upload has come in this session: its documents were linked by the product backend." />

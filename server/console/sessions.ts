@@ -67,28 +67,29 @@ export function readSessions(kysely: Kysely<DB>, filters: SessionFilters): Promi
 
 type Key = Pick<SessionSummary, 'userId' | 'sessionId' | 'newest'>;
 
-/** Walks uploads and analyses newest first and keeps the first of each session: as many steps as the page's sessions had jobs. */
+/**
+ * Walks uploads and analyses newest first and keeps the first of each session: as many steps as the page's sessions had jobs. One index range
+ * a branch: an OR over session and user would walk the whole history for an id that is rarely there.
+ */
 async function readActive(reader: Reader, filters: SessionFilters): Promise<Key[]> {
   const limit = sql.lit(SESSIONS_PER_PAGE + 1);
+  const columns = filters.q === null ? [null] : (['session_id', 'user_id'] as const);
+  const branches = columns.flatMap((column) => [newestOf('parse_jobs', column, filters), newestOf('analysis_jobs', column, filters)]);
   const { rows } = await sql<Key>`
-    select user_id as "userId", session_id as "sessionId", id as newest from (
-      (select ${newestOf('parse_jobs')} where ${matching(filters)} and ${noneNewer('parse_jobs')} and ${noneNewer('analysis_jobs')} order by j.id desc limit ${limit})
-      union all
-      (select ${newestOf('analysis_jobs')} where ${matching(filters)} and ${noneNewer('parse_jobs')} and ${noneNewer('analysis_jobs')} order by j.id desc limit ${limit})
-    ) found order by id desc limit ${limit}`.execute(reader);
+    select user_id as "userId", session_id as "sessionId", id as newest
+    from (${sql.join(branches, sql` union `)}) found order by id desc limit ${limit}`.execute(reader);
   return rows;
 }
 
-function newestOf(table: 'parse_jobs' | 'analysis_jobs') {
-  return sql.raw(`j.id, j.user_id, j.session_id from ${table} j`);
+function newestOf(table: 'parse_jobs' | 'analysis_jobs', column: 'session_id' | 'user_id' | null, { q, before }: SessionFilters) {
+  const conditions = [noneNewer('parse_jobs'), noneNewer('analysis_jobs')];
+  if (column !== null) conditions.push(sql`${sql.ref(`j.${column}`)} = ${q}`);
+  if (before !== null) conditions.push(sql`j.id < ${before}::uuid`);
+  return sql`(select j.id, j.user_id, j.session_id from ${sql.raw(table)} j where ${sql.join(conditions, sql` and `)} order by j.id desc limit ${sql.lit(SESSIONS_PER_PAGE + 1)})`;
 }
 
 function noneNewer(table: 'parse_jobs' | 'analysis_jobs') {
-  return sql.raw(`not exists (select 1 from ${table} k where k.session_id = j.session_id and k.user_id = j.user_id and k.id > j.id)`);
-}
-
-function matching({ q, before }: SessionFilters) {
-  return sql`(${before}::uuid is null or j.id < ${before}::uuid) and (${q}::text is null or j.session_id = ${q} or j.user_id = ${q})`;
+  return sql`not exists (select 1 from ${sql.raw(table)} k where k.session_id = j.session_id and k.user_id = j.user_id and k.id > j.id)`;
 }
 
 /** Documents can be linked to a session that never had an upload (resolve-sources). */

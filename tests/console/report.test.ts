@@ -1,12 +1,15 @@
+import type { AppLoadContext } from '@remix-run/node';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { citationQuery } from '~/format/report-words';
+import { loader } from '~/routes/_console.reports.$id';
 import { CITATIONS_PER_PAGE } from '../../server/console/report-citations.js';
 import { parseCitationFilters, SHOWN_VERDICTS } from '../../server/console/report-filters.js';
 import { mayReadText } from '../../server/console/report-text.js';
 import { readReport } from '../../server/console/report.js';
 import { parseReportFilters, readReports } from '../../server/console/reports.js';
 import { createKysely } from '../../server/db/kysely.js';
+import type { Operator } from '../../server/http/load-context.js';
 import type { TestDatabase } from '../support/database.js';
 import { testDatabase } from '../support/database.js';
 import { insertDocument, insertParseItem, insertRow, insertWorker, sql } from '../support/factories.js';
@@ -20,6 +23,12 @@ beforeAll(async () => {
   database = await testDatabase();
   kysely = createKysely(database.pool);
 });
+
+/** What the page's own loader sends to a browser that is signed in with this role. */
+function pageLoader(role: Operator['role'], id: string) {
+  const context = { world: { kysely }, operator: { id: 'o', name: 'Ada', role, sessionId: 's' }, nonce: '', closed: new AbortController().signal } as unknown as AppLoadContext;
+  return loader({ context, params: { id }, request: new Request(`http://console.test/reports/${id}`) });
+}
 
 const everything = { verdict: null, after: null, before: null };
 const read = (id: string, filters = {}, withText = true) => readReport(kysely, id, { ...everything, ...filters }, withText);
@@ -118,6 +127,13 @@ describe('text', () => {
       verdict: 'supported', page: 3, charFrom: 10, charTo: 24, claim: null, mark: null, entry: null,
       evidence: [{ documentId: source, document: 'zeileis.pdf', page: 4, charFrom: 120, charTo: 160, quote: null }],
     });
+  });
+
+  test.each([['viewer', null], ['operator', 'a secret claim'], ['admin', 'a secret claim']] as const)('is asked for by the page as the role of %s allows', async (role, claim) => {
+    const { id } = await checked();
+    const answer = await pageLoader(role, id);
+    expect(answer.page!.citations.rows[0]!.claim).toBe(claim);
+    expect(/secret/i.test(JSON.stringify(answer))).toBe(claim !== null);
   });
 
   test('of an erased source leaves the place it had, and a foreign document is not named', async () => {
