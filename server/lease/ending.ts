@@ -140,15 +140,15 @@ export function parentEvents(queue: QueueDefinition): string {
 
 /**
  * Which rows a shared queue offers: of each user that has any, the first that fit under the cap beside those held already. Two claims at once
- * see the same first rows and take them with SKIP LOCKED, so together they do not pass the cap either. The walk over users is a step an index
- * entry, whatever the backlog.
+ * see the same first rows and take them with SKIP LOCKED, so together they do not pass the cap either. The walk over users takes one step of the
+ * index a user, whatever the backlog (ordered as that index is, so that no other one, with the whole history in it, is walked instead).
  */
 function sharesCte({ table, sharedBy }: QueueDefinition, known: string, cap: string): string {
   if (!sharedBy) return '';
   return `sharers as (
-      (select ${sharedBy} as sharer from ${table} where state = 'queued' order by ${sharedBy} limit 1)
+      (select ${sharedBy} as sharer from ${table} where state = 'queued' order by ${sharedBy}, run_after limit 1)
       union all
-      select (select q.${sharedBy} from ${table} q where q.state = 'queued' and q.${sharedBy} > s.sharer order by q.${sharedBy} limit 1) from sharers s where s.sharer is not null),
+      select (select q.${sharedBy} from ${table} q where q.state = 'queued' and q.${sharedBy} > s.sharer order by q.${sharedBy}, q.run_after limit 1) from sharers s where s.sharer is not null),
   shares as materialized (
     select q.id from sharers s,
       lateral (select id from ${table} where state = 'queued' and ${sharedBy} = s.sharer and run_after <= now() and (${known}) order by run_after, id
