@@ -1,6 +1,6 @@
 import { Link } from '@remix-run/react';
 import type { ReactNode } from 'react';
-import type { DeploymentFacts, Hosting } from '../../server/console/deployments.js';
+import type { DeploymentFacts } from '../../server/console/deployments.js';
 import type { DeploymentPage } from '../../server/console/deployment.js';
 import type { RowPage } from '../../server/console/row-page.js';
 import type { RowView } from '../../server/console/row-view.js';
@@ -33,7 +33,7 @@ export function DeploymentDetail({ view }: { view: DeploymentPage }) {
         <span className="row-state"><DeploymentState row={row} deadAfterMs={view.deadAfterMs} /></span>
       </div>
       <p className="row-id"><span className="mono soft">{row.id}</span><CopyButton text={row.id} label="Copy id" className="quiet" /><span className="dim">publish #{row.columns.publish_no}, live: <Release release={view.facts.release} /></span></p>
-      <HostingNote hosting={view.hosting satisfies Hosting} />
+      <div className="mt-3"><HostingNote hosting={view.hosting} /></div>
       {row.state === 'failed' && row.errorCode ? <Failure code={row.errorCode} message={row.errorMessage} /> : null}
       <div className="row-columns">
         <div className="min-w-0">

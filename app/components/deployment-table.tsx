@@ -6,7 +6,6 @@ import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { DeploymentState, LockHolder, LockMeter, reclaimableAt } from './deployment-lock';
 import { OutsideName } from './names';
-import { askerWords } from '~/format/publish-words';
 import { count } from '~/format/count';
 import { useNow } from '~/live/use-live';
 
@@ -18,7 +17,7 @@ export function DeploymentTable({ page, rows }: { page: DeploymentsPage; rows: R
         <thead>
           <tr>
             <th scope="col">State</th><th scope="col">App</th><th scope="col">Live release</th><th scope="col">Publish lock</th><th scope="col">Driven by</th>
-            <th scope="col">Asked for by</th><th scope="col" className="r">Since</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Refused</th>
+            <th scope="col" className="r">Since</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Refused</th>
           </tr>
         </thead>
         <tbody>{rows.map((row) => <AppRow key={row.id} row={row} facts={page.facts[row.id]} deadAfterMs={page.deadAfterMs} />)}</tbody>
@@ -35,10 +34,9 @@ const AppRow = memo(function AppRow({ row, facts, deadAfterMs }: { row: RowView;
     <tr className={clsx(end !== null && end < now && 'bad')} data-row-id={row.id} data-version={row.version}>
       <td className="mark"><DeploymentState row={row} deadAfterMs={deadAfterMs} /></td>
       <td className="first"><Link className="row-link" discover="none" to={`/deployments/${row.id}`}><OutsideName name={String(row.columns.slug)} /></Link> <span className="dim">#{row.columns.publish_no}</span></td>
-      <td data-label="live">{facts ? <Release release={facts.release} /> : null}</td>
+      <td data-label="live">{facts?.release ? <><ReleaseName release={facts.release} /> <span className="dim">#{facts.release.publishNo}</span></> : <span className="dim">nothing yet</span>}</td>
       <td className={building ? undefined : 'hide-narrow'}><LockMeter row={row} deadAfterMs={deadAfterMs} /></td>
       <td className={building ? undefined : 'hide-narrow'}><LockHolder row={row} /></td>
-      <td data-label="asked by" className="soft">{askerWords(String(row.columns.requested_by))}</td>
       <td className="r" data-label="since">{facts ? <Age at={facts.publishedAt} /> : null}</td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
       <td className={`r ${facts?.refused ? '' : 'hide-narrow'}`} data-label="refused">{facts?.refused ? count(facts.refused) : <span className="zero">0</span>}</td>

@@ -16,6 +16,7 @@ const OFFSETS = [0, 42, 84];
 const { values: options } = parseArgs({ options: { naive: { type: 'boolean', default: false }, rounds: { type: 'string', default: '0' } } });
 
 const stage = await buildStage();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stage.stop().finally(() => process.exit(130)));
 try {
   process.stdout.write(`${options.naive ? 'The old order: read, clean up, write' : 'Two web processes, one worker'}; ${Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`).join(' ')}\n\n`);
   if (options.naive) await createNaiveTable(stage.pool);

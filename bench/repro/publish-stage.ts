@@ -21,6 +21,8 @@ export interface Answer {
 export interface Stage {
   pool: pg.Pool;
   stub: StubOrchestrator;
+  /** Of the two web processes. */
+  ports: number[];
   /** The n-th caller's publish; callers take turns between the two web processes. */
   publish(caller: number, projectId: string): Promise<Answer>;
   stop(): Promise<void>;
@@ -34,13 +36,13 @@ export async function buildStage(): Promise<Stage> {
     ORCHESTRATOR_URL: stub.url, ORCHESTRATOR_TOKEN: stub.token, APP_VERSION: 'repro', ...SETTINGS,
   };
   const processes = [start('web', env), start('web', env), start('worker', { ...env, WORKER_CONCURRENCY: '8' })];
-  const ports = await Promise.all(processes.slice(0, 2).map((one) => said(one, /"event":"listening".*"port":(\d+)/)));
+  const ports = (await Promise.all(processes.slice(0, 2).map((one) => said(one, /"event":"listening".*"port":(\d+)/)))).map((match) => Number(match[1]));
   await said(processes[2]!, /"event":"worker_started"/);
   const token = await createApiToken(server.pool, 'repro');
   return {
-    pool: server.pool, stub,
+    pool: server.pool, stub, ports,
     async publish(caller, projectId) {
-      const response = await fetch(`http://127.0.0.1:${ports[caller % 2]![1]}/api/projects/${projectId}/publish`, {
+      const response = await fetch(`http://127.0.0.1:${ports[caller % 2]}/api/projects/${projectId}/publish`, {
         method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ userId: 'user-1', slug: projectId, requestedBy: (['button', 'tab', 'agent'] as const)[caller % 3] }),
       });
