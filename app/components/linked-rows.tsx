@@ -22,9 +22,7 @@ export function LinkedRows({ page }: { page: RowPage }) {
     <Section title="Belongs together">
       <ul className="card linked">
         {parent ? <LinkedRow name={capitalised(parent.noun)} slug={parent.slug} row={parent.row} /> : null}
-        {children?.rows.map((row) => <LinkedRow key={row.id} name={childNames[children.slug] ?? capitalised(page.queue.noun)} slug={children.slug} row={row} />)}
         {report ? <li><span className="dim">Report</span><Link className="row-link" to={reportPath(report)}>Journey and verdicts</Link></li> : null}
-        {children?.more && session ? <li><span className="dim">More</span><Link className="link" to={queuePath(children.slug, { session: session.id })}>{children.title} of this session</Link></li> : null}
         {document ? <DocumentLine document={document} /> : null}
         {session ? (
           <li>
@@ -32,6 +30,8 @@ export function LinkedRows({ page }: { page: RowPage }) {
             <span className="min-w-0"><Link className="row-link" to={sessionPath(session.id, session.userId)}><OutsideId id={session.id} width="26ch" /></Link> <span className="soft">· {counted(session.documents, 'document')} linked</span></span>
           </li>
         ) : null}
+        {children?.rows.map((row) => <LinkedRow key={row.id} name={childNames[children.slug] ?? capitalised(page.queue.noun)} slug={children.slug} row={row} />)}
+        {children?.more && session ? <li><span className="dim">More</span><Link className="link" to={queuePath(children.slug, { session: session.id })}>{children.title} of this session</Link></li> : null}
       </ul>
     </Section>
   );

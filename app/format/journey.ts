@@ -51,6 +51,7 @@ function claims(page: ReportPage, row: RowView): Step {
   }
   if (row.state === 'failed' || row.state === 'cancelled') return { ...step, status: 'failed', figure: row.state, note: row.errorCode };
   if (row.state === 'running') return { ...step, status: 'now', figure: 'being read', note: row.worker ? `by ${row.worker.label} (${row.worker.version})` : null };
+  if (row.state !== 'queued') return { ...step, status: 'done', figure: 'read', note: null };   // a moment ago: the page is being read again
   const open = page.files.total - page.files.succeeded - page.files.unread;
   return { ...step, status: 'ahead', figure: 'not yet', note: open > 0 ? 'waits until every file is parsed' : 'waits for a worker' };
 }
