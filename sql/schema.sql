@@ -46,7 +46,7 @@ CASE
 END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint analysis_jobs_state CHECK ((state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint analysis_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE INDEX analysis_jobs_by_session ON analysis_jobs USING btree (session_id, id);
 CREATE INDEX analysis_jobs_by_user ON analysis_jobs USING btree (user_id, id);
 CREATE INDEX analysis_jobs_claimable ON analysis_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
@@ -138,7 +138,7 @@ create table deployments (
   constraint deployments_live_has_release CHECK (((state <> 'live'::text) OR (live_release IS NOT NULL))),
   constraint deployments_requested_by CHECK ((requested_by = ANY (ARRAY['button'::text, 'tab'::text, 'agent'::text]))),
   constraint deployments_state CHECK ((state = ANY (ARRAY['building'::text, 'live'::text, 'failed'::text])))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE INDEX deployments_by_user ON deployments USING btree (user_id, id);
 CREATE INDEX deployments_claimable ON deployments USING btree (run_after, id) WHERE (state = 'building'::text);
 CREATE INDEX deployments_held ON deployments USING btree (id) WHERE (state = 'building'::text);
@@ -243,7 +243,7 @@ END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint job_citations_succeeded_has_verdict CHECK (((state <> 'succeeded'::text) OR (verdict IS NOT NULL))),
   constraint job_citations_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))),
   constraint job_citations_verdict CHECK ((verdict = ANY (ARRAY['supported'::text, 'partly_supported'::text, 'not_supported'::text, 'source_missing'::text])))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE UNIQUE INDEX job_citations_by_job ON job_citations USING btree (job_id, ordinal);
 CREATE INDEX job_citations_by_session ON job_citations USING btree (session_id, id);
 CREATE INDEX job_citations_by_user ON job_citations USING btree (user_id, id);
@@ -325,7 +325,7 @@ CASE
 END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint parse_items_state CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint parse_items_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
-) with (fillfactor=80);
+) with (fillfactor=50);
 alter table parse_items alter column file_bytes set storage external;
 CREATE INDEX parse_items_by_job ON parse_items USING btree (job_id, id);
 CREATE INDEX parse_items_by_session ON parse_items USING btree (session_id, id);
@@ -374,7 +374,7 @@ CASE
 END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint parse_jobs_state CHECK ((state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint parse_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE INDEX parse_jobs_by_session ON parse_jobs USING btree (session_id, id);
 CREATE INDEX parse_jobs_by_user ON parse_jobs USING btree (user_id, id);
 CREATE INDEX parse_jobs_claimable ON parse_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
@@ -521,6 +521,6 @@ create table workers (
   constraint workers_drained_by CHECK ((drained_by = ANY (ARRAY['shutdown'::text, 'operator'::text]))),
   constraint workers_draining CHECK (((draining_since IS NULL) = (drained_by IS NULL))),
   constraint workers_role CHECK ((role = ANY (ARRAY['web'::text, 'worker'::text])))
-) with (fillfactor=80);
+) with (fillfactor=50);
 CREATE INDEX workers_by_start ON workers USING btree (started_at, id);
 CREATE INDEX workers_live ON workers USING btree (role, version) WHERE ((stopped_at IS NULL) AND (gone_at IS NULL));
