@@ -396,6 +396,7 @@ create table publish_refusals (
   constraint publish_refusals_pkey PRIMARY KEY (id),
   constraint publish_refusals_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE
 );
+CREATE INDEX publish_refusals_by_code ON publish_refusals USING btree (code);
 CREATE INDEX publish_refusals_by_deployment ON publish_refusals USING btree (deployment_id, publish_no, id);
 CREATE INDEX publish_refusals_by_project ON publish_refusals USING btree (project_id, id);
 

@@ -28,6 +28,8 @@ export interface MinuteReading {
 export interface Readings {
   queues: QueueReading[];
   minutes: MinuteReading[];
+  /** Publishes refused so far, by code. */
+  refusals: Record<string, number>;
   lastSweepSeconds: number | null;
 }
 
@@ -37,7 +39,7 @@ export function readMetrics(pool: pg.Pool, after: string | null): Promise<Readin
     const read: QueueReading[] = [];
     for (const queue of queues) read.push(await readQueue(tx, queue));
     const sweep = await tx.query<{ at: number | null }>('select extract(epoch from last_run_at)::float8 as at from sweeps');
-    return { queues: read, minutes: await readMinutes(tx, after), lastSweepSeconds: sweep.rows[0]?.at ?? null };
+    return { queues: read, minutes: await readMinutes(tx, after), refusals: await readRefusals(tx), lastSweepSeconds: sweep.rows[0]?.at ?? null };
   }, { timeoutMs: STATEMENT_LIMIT_MS });
 }
 
@@ -70,6 +72,14 @@ async function countDone(tx: pg.PoolClient, queue: QueueDefinition, estimate: nu
   if (estimate > COUNTED_ROWS) return Math.max(0, Math.round(estimate) - others);
   const { rows } = await tx.query<{ n: number }>(`select count(*)::int as n from ${queue.table} where state = '${wordsOfQueue(queue).done}'`);
   return rows[0]?.n ?? 0;
+}
+
+/** Every code that there is; those that never occurred read 0. The table grows with people's impatience, not with work, and has an index by code. */
+async function readRefusals(tx: pg.PoolClient): Promise<Record<string, number>> {
+  const { rows } = await tx.query<{ code: string; n: number }>(
+    `select code, (select count(*)::int from publish_refusals r where r.code = c.code) as n
+       from unnest(array['publish_in_progress', 'slug_taken', 'slug_fixed', 'queue_paused']) as c(code)`);
+  return Object.fromEntries(rows.map((row) => [row.code, row.n]));
 }
 
 async function readMinutes(tx: pg.PoolClient, after: string | null): Promise<MinuteReading[]> {

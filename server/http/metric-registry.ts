@@ -25,6 +25,7 @@ export function createMetrics(world: World, liveClients: () => number): Metrics 
     try {
       const readings = await readMetrics(world.pool, seen);
       meters.setQueues(readings.queues);
+      meters.setRefusals(readings.refusals);
       if (readings.lastSweepSeconds !== null) meters.lastSweep.set(readings.lastSweepSeconds);
       for (const minute of readings.minutes) meters.addMinute(minute);
       seen = readings.minutes.at(-1)?.minute ?? seen;
@@ -45,6 +46,7 @@ export function createMetrics(world: World, liveClients: () => number): Metrics 
 }
 
 function makeMeters(registry: Registry) {
+  const told = new Map<string, number>();
   const registers = [registry];
   const gauge = <L extends string>(name: string, help: string, labelNames: L[] = []) => new Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['queue'], registers });
@@ -54,6 +56,7 @@ function makeMeters(registry: Registry) {
   const lost = counter('leaseboard_leases_lost_total', 'Leases that ran out because a worker died');
   const late = counter('leaseboard_late_writes_refused_total', 'Writes refused because their lease had been lost');
   const givenBack = counter('leaseboard_given_back_total', 'Leases given back by a drain or a release');
+  const refused = new Counter({ name: 'leaseboard_publish_refused_total', help: 'Publishes refused, by the code of the answer', labelNames: ['code'], registers });
   const wait = new MinuteHistogram('leaseboard_wait_seconds', 'From claimable to claimed', registry);
   const run = new MinuteHistogram('leaseboard_run_seconds', 'From claimed to the end of the lease', registry);
   const listenerUp = gauge('leaseboard_listener_up', '1 while this process hears notifications');
@@ -75,6 +78,13 @@ function makeMeters(registry: Registry) {
         oldest.set({ queue }, reading.oldestWaitingSeconds);
         for (const total of [lost, late, givenBack]) total.inc({ queue }, 0);
         for (const histogram of [wait, run]) histogram.add(queue, []);
+      }
+    },
+    /** What the table says in all; a counter is told only of what it does not know yet. */
+    setRefusals(refusals: Record<string, number>) {
+      for (const [code, total] of Object.entries(refusals)) {
+        refused.inc({ code }, Math.max(0, total - (told.get(code) ?? 0)));
+        told.set(code, Math.max(total, told.get(code) ?? 0));
       }
     },
     clearQueues: () => [rows, stale, oldest].forEach((metric) => metric.reset()),

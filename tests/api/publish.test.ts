@@ -10,7 +10,7 @@ let token: string;
 
 beforeAll(async () => {
   database = await testDatabase();
-  web = await startWeb(database, { config: { orchestratorUrl: 'http://127.0.0.1:9', publishDeadAfterSeconds: 300 } });
+  web = await startWeb(database, { config: { orchestratorUrl: 'http://127.0.0.1:9', publishDeadAfterSeconds: 300, metricsToken: 'metrics-token-of-this-test' } });
   token = await apiToken(database);
 });
 afterAll(() => web.close());
@@ -138,6 +138,20 @@ describe('a publish', () => {
     const answer = await call('POST', '/projects/p/publish', { userId: 'u', slug: 'a-b', requestedBy: 'tab' }, {}, bare.url);
     await bare.close();
     expect([answer.status, answer.body.code]).toEqual([503, 'publish_not_configured']);
+  });
+
+  test('that was refused is counted by the code of its answer', async () => {
+    const counted = async () => {
+      const text = await (await fetch(`${web.url}/metrics`, { headers: { authorization: 'Bearer metrics-token-of-this-test' } })).text();
+      return Number(/leaseboard_publish_refused_total\{code="publish_in_progress"\} (\d+)/.exec(text)?.[1]);
+    };
+    const id = project();
+    await publish(id);
+    const before = await counted();
+    await publish(id);
+    await publish(id);
+    expect(await counted()).toBe(before + 2);
+    expect(await counted()).toBe(before + 2);
   });
 
   test('under a fixed name says the name', async () => {
