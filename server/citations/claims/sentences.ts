@@ -10,6 +10,8 @@ export type Language = 'de' | 'en';
 
 /** What is longer is a table or a text without full stops: it is cut at a word. */
 const MAX_CHARS = 2000;
+/** Characters that are cut into sentences at once. */
+const WINDOW = 3 * MAX_CHARS;
 /** A bracket of at most so many characters is read as one piece. */
 const BRACKET = /\([^()\n]{1,400}\)|\[[^[\]\n]{1,400}\]/gu;
 
@@ -24,10 +26,24 @@ export function sentencesOf(text: string, language: Language, marks: readonly Se
   for (let from = 0; from < masked.length;) {
     const end = masked.indexOf('\n', from);
     const to = end === -1 ? masked.length : end;
-    for (const { segment, index } of segmenter.segment(masked.slice(from, to))) pushTrimmed(sentences, text, from + index, from + index + segment.length);
+    for (const piece of piecesOf(masked, from, to, segmenter)) pushTrimmed(sentences, text, piece.from, piece.to);
     from = to + 1;
   }
   return sentences;
+}
+
+/** The segmenter copies the whole of its text with every segment: it gets a window at a time, and the next begins at the sentence that this one cut. */
+function* piecesOf(text: string, from: number, to: number, segmenter: Intl.Segmenter): Generator<Sentence> {
+  for (let at = from; at < to;) {
+    const end = Math.min(to, at + WINDOW);
+    const segments = [...segmenter.segment(text.slice(at, end))];
+    if (end < to && segments.length > 1) segments.pop();
+    const start = at;
+    for (const { segment, index } of segments) {
+      at = start + index + segment.length;
+      yield { from: start + index, to: at };
+    }
+  }
 }
 
 /** German when it has more German little words than English ones. */
