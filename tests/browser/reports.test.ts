@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { insertAnalysis, insertCitation } from '../console/report-rows.js';
+import { requireBuiltConsole } from '../http/built-console.js';
+import { signedIn } from '../http/web-under-test.js';
+import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
+import { mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { testDatabase, type TestDatabase } from '../support/database.js';
+import { insertDocument, insertRow } from '../support/factories.js';
+
+const browser = testBrowser();
+let database: TestDatabase;
+let fleet: Fleet;
+let web: WebRun;
+
+beforeAll(async () => {
+  await requireBuiltConsole();
+  database = await testDatabase();
+  fleet = await startFleet(database.url);
+  web = await fleet.web();
+}, 300_000);
+afterAll(() => fleet?.end(), 60_000);
+
+/** An analysis whose two citations wait for their checks. */
+async function openReport(session_id: string): Promise<{ id: string; first: string }> {
+  const thesis = await insertDocument(database.pool, { filename: `${session_id}.pdf` });
+  await insertRow(database.pool, 'session_sources', { user_id: 'user-1', session_id, document_id: thesis.id, linked_by: 'parse_item' });
+  const { id } = await insertAnalysis(database.pool, { session_id, thesis_document_id: thesis.id, open_children: 2, total_children: 2, claims_total: 2, marks_seen: 2, marks_resolved: 2 });
+  const first = await insertCitation(database.pool, id, 0);
+  await insertCitation(database.pool, id, 1);
+  return { id, first: first.id };
+}
+
+/** A check ends as the engine writes it: the citation, its analysis, and the hint to consoles after the commit. */
+async function endCheck(id: string, citationId: string): Promise<void> {
+  await database.pool.query(`with ended as (update job_citations set state = 'succeeded', verdict = 'supported', lease_token = 1, finished_at = now(), version = version + 1 where id = $2)
+    update analysis_jobs set open_children = open_children - 1, succeeded_children = succeeded_children + 1, version = version + 1 where id = $1`, [id, citationId]);
+  await database.pool.query(`select pg_notify('leaseboard_rows', $1)`, [JSON.stringify({ t: 'analysis_jobs', ids: [id] })]);
+}
+
+test('a report opens from its list, follows its checks without a reload, and leads to its session', { timeout: 180_000 }, async () => {
+  const { cookie } = await signedIn(database, 'operator');
+  const { id, first } = await openReport('followed');
+  const page = await browser.tab(`${web.url}/reports`, { cookie });
+  await untilFeed(page, 'live');
+  await page.click(`[data-row-id="${id}"] a:has-text("followed.pdf")`);
+  await untilText(page, '[data-step=checked]', /0 of 2/);
+  const same = await mark(page);
+  await endCheck(id, first);
+  await untilText(page, '[data-step=checked]', /1 of 2/);
+  await untilText(page, '[data-verdict-chip=supported]', /supported1/);
+  await untilText(page, '[data-ordinal="0"]', /supported.*a secret claim/);
+  expect(await same.isSame()).toBe(true);
+  await page.click('.facts a:has-text("followed")');
+  await untilText(page, 'h1', /^followed$/);
+  expect(await page.textContent('[data-outlook=good]')).toBe('Nothing');
+});
+
+test('a viewer follows the same report and no text of it reaches the browser', { timeout: 180_000 }, async () => {
+  const { cookie } = await signedIn(database, 'viewer');
+  const { id, first } = await openReport('masked');
+  const address = `${web.url}/reports/${id}`;
+  const page = await browser.tab(address, { cookie });
+  await untilFeed(page, 'live');
+  await untilText(page, '[data-ordinal="0"]', /to be checked.*masked.*page 3/);
+  await endCheck(id, first);
+  await untilText(page, '[data-ordinal="0"]', /supported.*masked.*page 3/);
+  for (const asked of [address, `${address}.data`]) {
+    const sent = await (await fetch(asked, { headers: { cookie } })).text();
+    expect(sent).toMatch(/masked\.pdf/);
+    expect(sent).not.toMatch(/secret/i);
+  }
+  expect(await page.content()).not.toMatch(/secret/i);
+  expect(await page.textContent('main')).toMatch(/Text is masked for your role/);
+});
