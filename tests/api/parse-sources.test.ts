@@ -44,7 +44,7 @@ describe('an accepted upload', () => {
     const heard: unknown[] = [];
     const stop = web.world.listener.subscribe('kick', (message) => heard.push(message));
     await upload(web.url, token);
-    await expect.poll(() => heard).toEqual([{ q: 'parse_items' }]);
+    await expect.poll(() => heard).toEqual([{ q: 'parse_items', low: true }]);
     stop();
   });
 
