@@ -32,12 +32,10 @@ export async function readInThread(order: ThesisOrder, signal: AbortSignal, maxS
   }
 }
 
-/** Plain JavaScript beside this file. Where this file runs from the sources (tests, benchmarks), a thread needs the loader for TypeScript first. */
+/** Plain JavaScript beside this file; where this file runs from the sources (tests, benchmarks), that of the build which they have made before. */
 function startThread(order: ThesisOrder): Worker {
-  const options = { workerData: order, env: {}, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } };
-  if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./thesis-thread.js', import.meta.url), options);
-  const program = new URL('./thesis-thread.ts', import.meta.url).href;
-  return new Worker(`import('tsx/esm/api').then(({ register }) => { register(); return import('${program}'); })`, { ...options, eval: true });
+  const program = import.meta.url.endsWith('.ts') ? '../../build/server/citations/thesis-thread.js' : './thesis-thread.js';
+  return new Worker(new URL(program, import.meta.url), { workerData: order, env: {}, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
 }
 
 function tooLong(maxSeconds: number): PermanentError {
