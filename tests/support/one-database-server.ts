@@ -27,8 +27,7 @@ const log = createLogger({ level: 'warn', name: 'tests', destination: 2 });
 export default async function setup(project: TestProject) {
   await removeAbandoned();
   const dataDir = `${prefix}${randomBytes(6).toString('hex')}`;
-  fs.mkdirSync(dataDir);
-  fs.writeFileSync(path.join(dataDir, 'runner.json'), JSON.stringify({ pid: process.pid, started: startOf(process.pid) }));
+  claimFolder(dataDir);
   const [server] = await Promise.all([
     ensureEmbedded({ dataDir, log, settings: { fsync: 'off', full_page_writes: 'off', max_connections: '300', log_min_messages: 'fatal' } }),
     buildServer(root),
@@ -40,6 +39,14 @@ export default async function setup(project: TestProject) {
     await server.stop();
     fs.rmSync(dataDir, { recursive: true, force: true });
   };
+}
+
+/** It appears with its runner's name in it, so that another run that starts meanwhile does not take it for an abandoned one. */
+function claimFolder(dataDir: string): void {
+  const draft = fs.mkdtempSync(path.join(os.tmpdir(), 'leaseboard-draft-'));
+  fs.chmodSync(draft, 0o755);
+  fs.writeFileSync(path.join(draft, 'runner.json'), JSON.stringify({ pid: process.pid, started: startOf(process.pid) }));
+  fs.renameSync(draft, dataDir);
 }
 
 async function removeAbandoned(): Promise<void> {
