@@ -131,6 +131,7 @@ test('a parser that dies while its file is still being sent has crashed; the bro
     await killed;
     for (let piece = 0; piece < 64; piece++) yield Buffer.alloc(1 << 20);
   }
+  await until(() => parsersOf().length === 0, { what: 'the end of every earlier child' });
   const outcome = extractPdf(slowSource(), { signal: new AbortController().signal, limits }).catch((error: unknown) => error);
   const pid = await until(() => parsersOf()[0]);
   process.kill(pid, 'SIGKILL');
