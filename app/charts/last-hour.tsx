@@ -23,7 +23,7 @@ const strokes = [{ stroke: 'var(--held)' }, { stroke: 'var(--ink-2)', strokeDash
 
 export default function LastHourChart({ series: all }: { series: SeriesView }) {
   const series = { ...all, queues: busiestFirst(all.queues) };
-  if (series.queues.length === 0) return <p className="dim chart-nothing">Nothing was taken and nothing ended in the last hour.</p>;
+  if (series.queues.length === 0) return <p className="dim chart-nothing">No work in the closed minutes of the last hour. The minute under way joins them soon after its end.</p>;
   return (
     <div className="chart-grid">
       <Panel series={series} measure="ended" title="Rows ended a minute" words={(value) => value.toLocaleString('en-GB')} />
