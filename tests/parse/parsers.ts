@@ -8,7 +8,7 @@ export function parsersOf(parent: number = process.pid): number[] {
 }
 
 export async function oneParser(parent?: number): Promise<number> {
-  return until(() => parsersOf(parent)[0], { what: 'the start of a parser process' });
+  return until(() => parsersOf(parent).find(runsParser), { what: 'the start of a parser process' });
 }
 
 /** Running code of its own: the limits, signal handlers and the watchdog are in place. */
@@ -33,10 +33,13 @@ function parentOf(pid: number): number {
   return Number(/\nPPid:\s+(\d+)/.exec(readOr(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** A zombie has no command line left. */
+/** A zombie has no command line left: any dead child that was not reaped counts as a leftover. */
 function isParser(pid: number): boolean {
-  const command = readOr(`/proc/${pid}/cmdline`);
-  return command.includes('extract-child') || /\nState:\s+Z/.test(readOr(`/proc/${pid}/status`));
+  return runsParser(pid) || /\nState:\s+Z/.test(readOr(`/proc/${pid}/status`));
+}
+
+function runsParser(pid: number): boolean {
+  return readOr(`/proc/${pid}/cmdline`).includes('extract-child');
 }
 
 function readOr(file: string): string {
