@@ -12,8 +12,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
-    // Real processes on a build machine that others use too may be starved once; what fails twice in a row is a fault, and the first is printed.
-    retry: process.env.CI ? 1 : 0,
     unstubEnvs: true,
   },
 });
