@@ -1,6 +1,7 @@
 /** GET /api/analysis-jobs/:jobId. The ETag is the row's version, which every end of a citation bumps, and what else the answer depends on. */
 import type pg from 'pg';
 import { limited } from '../db/limited.js';
+import { survived } from '../lease/redeploys.js';
 import { isUuid } from './ids.js';
 import { Problem } from './problem.js';
 
@@ -16,7 +17,7 @@ export interface AnalysisView {
 }
 
 /** Redeploys of web or worker that overlap an analysis's time from creation to end. `j`: its row. */
-export const SURVIVED = `(select count(*)::int from redeploys r where r.started_at < coalesce(j.finished_at, now()) and (r.ended_at is null or r.ended_at > j.created_at))`;
+export const SURVIVED = `(select count(*)::int from redeploys r where ${survived('r', 'j')})`;
 
 interface Row {
   state: string;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { survived } from '../lease/redeploys.js';
 import type { Reader } from './read.js';
 import { ms } from './read.js';
 
@@ -54,7 +55,7 @@ export async function readSurvived(reader: Reader, jobId: string): Promise<Survi
   const { rows } = await sql<SurvivedRedeploy>`
     select r.id, r.role, r.from_version as "fromVersion", r.to_version as "toVersion", ${ms('r.started_at')} as "startedAt"
     from analysis_jobs a join redeploys r
-      on r.started_at < coalesce(a.finished_at, now()) and coalesce(r.ended_at, 'infinity') > a.created_at
+      on ${sql.raw(survived('r', 'a'))}
     where a.id = ${jobId}::uuid order by r.started_at, r.id limit 500`.execute(reader);
   return rows;
 }
