@@ -9,17 +9,19 @@ import { StateMark } from './state-mark';
 import { counted } from '~/format/count';
 import { errorMeaning } from '~/format/error-words';
 import { queuePath } from '~/format/filters';
+import { useWaitsForNewer } from '~/known-kinds';
 
 /** The cells of one row in the order of the table's head. */
 export function RowCells({ row, slug, state }: { row: RowView; slug: string; state: FilterState }) {
   const { user_id: user, session_id: session } = row.columns;
+  const newer = useWaitsForNewer(row);
   return (
     <>
       <td className="mark"><StateMark state={state} /></td>
       <td className="first"><Link className="row-link" discover="none" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link><Progress row={row} /></td>
       <td className={row.leaseExpiresAt === null ? 'hide-narrow' : undefined}><LeaseMeter row={row} /></td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
-      <td><Holder row={row} /></td>
+      <td>{newer ? <NewerWorker row={row} /> : <Holder row={row} />}</td>
       <td className="r" data-label="try"><Tries row={row} /></td>
       <td data-label="user" className="hide-narrow">{typeof user === 'string' ? <Link discover="none" to={queuePath(slug, { user })} className="quiet-link"><OutsideId id={user} /></Link> : null}</td>
       {typeof session === 'string' ? <td data-label="session"><Link discover="none" to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link></td> : null}
@@ -27,6 +29,11 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
       <td className="clipped" title={errorTitle(row)}>{row.errorCode ? <bdi className="soft">{row.errorCode}</bdi> : null}</td>
     </>
   );
+}
+
+/** In place of a holder: no process that lives could be one. */
+export function NewerWorker({ row }: { row: RowView }) {
+  return <span className="tone-text-low" data-newer title={`No live worker knows kind “${row.kind}” at schema version ${row.schemaVersion}. Nothing is charged meanwhile.`}>waits for a newer worker</span>;
 }
 
 /** What the row is about: its file, its citation, or how many of its files or citations have ended. */

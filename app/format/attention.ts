@@ -1,7 +1,7 @@
 import type { NowView } from '../../server/console/now.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { age } from './age';
-import { counted } from './count';
+import { counted, listed } from './count';
 import { queuePath } from './filters';
 
 export interface AttentionItem {
@@ -35,7 +35,7 @@ const OVERDUE_INTERVALS = 3;
 /** What needs a person, worst first. `now` in milliseconds on the database clock. */
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
-    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
+    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...tooNew(view, now), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
     ...nearTtl(view), ...poison(view, now), ...listener(feed),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
@@ -79,12 +79,38 @@ function withRest(items: AttentionItem[], total: number, rest: { key: string; hr
   return [...items, { ...last, ...rest, subject: null, what: `${counted(total - items.length, 'more lease')} like these`, why: '', advice: 'Open the list of stale rows.' }];
 }
 
+/** Once a capability, however many queues need it. */
 function uncovered(view: NowView): AttentionItem[] {
-  return view.queues.filter((queue) => queue.used && !view.capabilities.includes(queue.capability)).map((queue) => ({
-    key: `uncovered:${queue.slug}`, tone: 'stale', verdict: `no live worker can ${verbOf(queue.capability)}`, subject: null, what: `${queue.title}: nobody takes this work`,
-    why: `no live worker advertises “${queue.capability}” · ${counted(queue.queued, 'row')} ${queue.queued === 1 ? 'waits' : 'wait'}`,
-    advice: 'Start a worker with this capability (npm run worker). Nothing is lost meanwhile.', timer: null, href: '/workers',
-  }));
+  const missing = [...new Set(view.queues.filter((queue) => queue.used && !view.capabilities.includes(queue.capability)).map((queue) => queue.capability))];
+  return missing.map((capability) => {
+    const mine = view.queues.filter((queue) => queue.capability === capability);
+    const waiting = mine.reduce((sum, queue) => sum + queue.queued, 0);
+    return {
+      key: `uncovered:${capability}`, tone: 'stale', verdict: `no live worker can ${verbOf(capability)}`, subject: null, what: `No live worker can ${verbOf(capability)}: nobody takes this work`,
+      why: `${listed(mine.map((queue) => queue.title))} · ${counted(waiting, 'row')} ${waiting === 1 ? 'waits' : 'wait'}`,
+      advice: `Start a worker that takes “${capability}” (npm run worker). Nothing is lost meanwhile.`, timer: null, href: '/workers',
+    };
+  });
+}
+
+/** Workers live, but each is too old for these rows. Where nobody takes the capability at all, that is said instead. */
+function tooNew(view: NowView, now: number): AttentionItem[] {
+  return view.newerWaits.filter(({ capability }) => view.capabilities.includes(capability)).map(({ table, slug, noun, kind, schemaVersion, rows, oldestSince }) => {
+    const known = view.knownKinds[table]?.[kind];
+    const one = rows === 1;
+    return {
+      key: `newer:${slug}:${kind}:${schemaVersion}`, tone: 'low', verdict: `${atLeast(rows, noun)} ${one ? 'waits' : 'wait'} for a newer worker`, subject: null,
+      what: `${atLeast(rows, noun)} ${one ? 'waits' : 'wait'} for a newer worker`,
+      why: `kind “${kind}”, schema version ${schemaVersion} · live workers know ${known === undefined ? 'nothing of this kind' : `it up to version ${known}`} · oldest waits ${age(now - oldestSince)}`,
+      advice: `Finish the redeploy, or start a worker of the version that knows it: it takes ${one ? 'it' : 'them'} at once. Nothing is charged and no upload expires meanwhile.`,
+      timer: null, href: queuePath(slug, { states: ['queued'] }),
+    };
+  });
+}
+
+/** The server looks at the front of a queue only (server/console/now-gaps.ts). */
+function atLeast(rows: number, noun: string): string {
+  return rows > 1_000 ? `1,000+ ${noun}s` : counted(rows, noun);
 }
 
 /** Judged as of the last read: whether it has run since is not known. */

@@ -11,7 +11,7 @@ export interface NextStep {
   label: string | null;
 }
 
-type Known = Pick<RowPage, 'row' | 'queue' | 'sweep' | 'capability' | 'capableWorkers' | 'pausedReason' | 'breakerUntil'>;
+type Known = Pick<RowPage, 'row' | 'queue' | 'sweep' | 'capability' | 'capableWorkers' | 'knowingWorkers' | 'pausedReason' | 'breakerUntil'>;
 
 export function nextStep(page: Known, now: number): NextStep {
   switch (shownState(page.row, now)) {
@@ -43,15 +43,16 @@ function plain(text: string): NextStep {
   return { text, at: null, label: null };
 }
 
-function waiting({ row, pausedReason, capability, capableWorkers, breakerUntil }: Known, now: number): NextStep {
+function waiting({ row, pausedReason, capability, capableWorkers, knowingWorkers, breakerUntil }: Known, now: number): NextStep {
   if (pausedReason !== null) return plain(`The queue is paused (${pausedReason}). It is taken after someone resumes the queue.`);
   if (capableWorkers === 0) return plain(`No live worker advertises “${capability}”. It is taken as soon as one starts; nothing is lost meanwhile.`);
+  if (knowingWorkers === 0) return plain(`It waits for a newer worker: ${counted(capableWorkers, 'live worker')} can take this work, but none knows kind “${row.kind}” at schema version ${row.schemaVersion}. A worker that does takes it at once; until then nothing is charged and nothing expires.`);
   if (breakerUntil !== null && breakerUntil > now) return { text: 'The queue rests because a service outside is down. It is tried again then, uncharged.', at: breakerUntil, label: 'next try' };
   if (row.runAfter > now && row.table === 'analysis_jobs' && row.errorCode === null) {
     return { text: 'The end of the session\'s last open upload wakes it; it looks by itself as well.', at: row.runAfter, label: 'looks again' };
   }
   if (row.runAfter > now) return { text: 'A worker takes it when its backoff has ended.', at: row.runAfter, label: 'retry' };
-  return plain(`The next free slot takes it (${counted(capableWorkers, 'live worker')}).`);
+  return plain(`The next free slot takes it (${counted(knowingWorkers, 'live worker')}).`);
 }
 
 function running({ row }: Known): NextStep {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isLive, takesWork } from '../lease/processes.js';
 import { queues } from '../lease/queues.js';
 import { isHeld } from '../lease/words.js';
 import type { Reader } from './read.js';
@@ -24,8 +25,8 @@ export interface FleetNow {
   redeploy: { fromVersion: string; toVersion: string; startedAt: number } | null;
 }
 
-/** A process counts as live until it has missed three beats, said its last word, or was found silent by the sweep. */
-export const LIVE = `w.stopped_at is null and w.gone_at is null and w.heartbeat_at > now() - 3 * w.heartbeat_seconds * interval '1 second'`;
+/** Of process `w`. */
+export const LIVE = isLive('w');
 
 export async function readFleet(reader: Reader): Promise<FleetNow> {
   const { rows: versions } = await sql<VersionNow>`
@@ -36,7 +37,7 @@ export async function readFleet(reader: Reader): Promise<FleetNow> {
     where w.role = 'worker' and ${sql.raw(LIVE)}
     group by w.version order by min(w.started_at)`.execute(reader);
   const { rows } = await sql<Omit<FleetNow, 'versions'>>`select
-    array(select distinct unnest(w.capabilities) from workers w where ${sql.raw(LIVE)} and w.draining_since is null) as capabilities,
+    array(select distinct unnest(w.capabilities) from workers w where ${sql.raw(takesWork('w'))}) as capabilities,
     (select json_build_object('lastRunAt', ${ms('last_run_at')}, 'intervalSeconds', interval_seconds::float8) from sweeps) as sweep,
     (select json_build_object('fromVersion', from_version, 'toVersion', to_version, 'startedAt', ${ms('started_at')})
        from redeploys where role = 'worker' and ended_at is null order by started_at desc limit 1) as redeploy`.execute(reader);

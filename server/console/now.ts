@@ -6,12 +6,14 @@ import type { Trouble } from './now-trouble.js';
 import { readTrouble } from './now-trouble.js';
 import type { FleetNow } from './now-fleet.js';
 import { readFleet } from './now-fleet.js';
+import type { Gaps } from './now-gaps.js';
+import { readGaps } from './now-gaps.js';
 import { queuesInOrder } from './queue-of-url.js';
 import { readOnly, readStamp } from './read.js';
 import type { Stamp } from './row-view.js';
 
 /** The facts behind the Now page and the rail's counts; the page turns them into sentences. */
-export interface NowView extends Stamp, FleetNow, Trouble {
+export interface NowView extends Stamp, FleetNow, Gaps, Trouble {
   queues: QueueNow[];
 }
 
@@ -28,7 +30,8 @@ export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView>
     const views: QueueNow[] = [];
     for (const queue of queuesInOrder()) views.push(await readQueueNow(reader, queue, stamp.asOf));
     const fleet = await readFleet(reader);
+    const gaps = await readGaps(reader);
     const trouble = await readTrouble(reader, stamp.asOf, limits);
-    return { ...stamp, queues: views, ...fleet, ...trouble };
+    return { ...stamp, queues: views, ...fleet, ...gaps, ...trouble };
   });
 }

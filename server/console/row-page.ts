@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
+import { knows, takesWork } from '../lease/processes.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import type { QueueWords } from './queue-page.js';
 import { wordsOf } from './queue-page.js';
 import type { LinkedRows } from './row-links.js';
 import { readLinks } from './row-links.js';
-import { LIVE } from './now-fleet.js';
 import type { Reader } from './read.js';
 import { ms, readOnly, readStamp } from './read.js';
 import { selectRows } from './row-select.js';
@@ -38,6 +38,8 @@ export interface RowPage extends Stamp {
   sweep: { lastRunAt: number | null; intervalSeconds: number };
   capability: string;
   capableWorkers: number;
+  /** Those of them that know the row's kind and schema version: none, and it waits for a newer worker. */
+  knowingWorkers: number;
   pausedReason: string | null;
   breakerUntil: number | null;
 }
@@ -51,7 +53,7 @@ export function readRowPage(kysely: Kysely<DB>, queue: QueueDefinition, id: stri
     const [row] = await selectRows(reader, queue, [id]);
     if (!row) return null;
     const events = await readEvents(reader, id);
-    const outlook = await readOutlook(reader, queue);
+    const outlook = await readOutlook(reader, queue, row);
     return {
       ...stamp, queue: wordsOf(queue), row, events: events.slice(0, EVENTS), moreEvents: events.length > EVENTS,
       links: await readLinks(reader, queue, row), capability: queue.capability, ...outlook,
@@ -69,12 +71,14 @@ async function readEvents(reader: Reader, id: string): Promise<EventView[]> {
   return rows;
 }
 
-type Outlook = Pick<RowPage, 'sweep' | 'capableWorkers' | 'pausedReason' | 'breakerUntil'>;
+type Outlook = Pick<RowPage, 'sweep' | 'capableWorkers' | 'knowingWorkers' | 'pausedReason' | 'breakerUntil'>;
 
-async function readOutlook(reader: Reader, queue: QueueDefinition): Promise<Outlook> {
+async function readOutlook(reader: Reader, queue: QueueDefinition, row: RowView): Promise<Outlook> {
   const { rows } = await sql<Outlook>`select
     (select json_build_object('lastRunAt', ${ms('last_run_at')}, 'intervalSeconds', interval_seconds::float8) from sweeps) as sweep,
-    (select count(*)::int from workers w where ${sql.raw(LIVE)} and w.draining_since is null and ${queue.capability} = any(w.capabilities)) as "capableWorkers",
+    (select count(*)::int from workers w where ${sql.raw(takesWork('w'))} and ${queue.capability} = any(w.capabilities)) as "capableWorkers",
+    (select count(*)::int from workers w, (select ${row.kind}::text as kind, ${row.schemaVersion}::int as schema_version) t
+      where ${sql.raw(takesWork('w'))} and ${sql.raw(knows(queue, 'w', 't'))}) as "knowingWorkers",
     (select reason from queue_pauses where queue = ${queue.table}) as "pausedReason",
     (select ${ms('retry_at')} from breakers where queue = ${queue.table}) as "breakerUntil"`.execute(reader);
   return rows[0]!;

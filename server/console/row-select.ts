@@ -18,7 +18,7 @@ export function tableOf(queue: QueueDefinition) {
 export async function selectRows(reader: Reader, queue: QueueDefinition, ids: readonly string[]): Promise<RowView[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<RowView>`
-    select ${sql.lit(queue.table)} as "table", r.id, r.version::float8 as version, r.state, r.lease_token::text as "leaseToken",
+    select ${sql.lit(queue.table)} as "table", r.id, r.kind, r.schema_version as "schemaVersion", r.version::float8 as version, r.state, r.lease_token::text as "leaseToken",
       r.attempt, r.max_attempts as "maxAttempts", r.lost_leases as "lostLeases",
       ${ms('r.run_after')} as "runAfter", ${ms('r.claimed_at')} as "claimedAt", ${ms('r.heartbeat_at')} as "heartbeatAt",
       ${ms('r.lease_expires_at')} as "leaseExpiresAt", ${ms('r.progressed_at')} as "progressedAt",

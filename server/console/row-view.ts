@@ -16,6 +16,9 @@ export interface HolderView {
 export interface RowView {
   table: string;
   id: string;
+  /** What a worker must know to take it. */
+  kind: string;
+  schemaVersion: number;
   /** Grows with every write to the row: of two views of one row the higher wins. */
   version: number;
   state: LeasedState;

@@ -4,6 +4,7 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../db/connection.js';
+import { knows } from './processes.js';
 import { queueByTable, queues, type QueueDefinition } from './queues.js';
 import { endedStates, isHeld, isWaiting } from './words.js';
 
@@ -106,18 +107,17 @@ function lockInvariant({ table, words }: QueueDefinition): Invariant {
 /** A worker polls, sweeps and claims: whatever is claimable for longer than all that together, while a slot is free, has been forgotten. */
 function waitingInvariant(queue: QueueDefinition, settings: InvariantSettings, registry: readonly QueueDefinition[]): Invariant {
   const held = registry.map((one) => `select worker_id from ${one.table} where ${isHeld(one)}`).join(' union all '); // slots are shared between queues
-  const known = Object.entries(queue.kinds).map(([kind, version]) => `(q.kind = '${kind}' and q.schema_version <= ${version})`).join(' or ');
   return {
     name: `${queue.table}: nothing waits beside a free slot`,
     expected: 'No claimable row is older than poll + lease + sweep while a worker that can take it has a free slot.',
     sql: `select q.id, q.run_after, q.queued_at from ${queue.table} q
-           where ${isWaiting(queue, 'q')} and (${known})
+           where ${isWaiting(queue, 'q')}
              and greatest(q.run_after, q.queued_at) < now() - ($1::double precision + $2 + $3) * interval '1 second'
              and not exists (select 1 from queue_pauses where queue = '${queue.table}')
              and not exists (select 1 from breakers where queue = '${queue.table}')
              ${queue.sharedBy ? `and (select count(*) from ${queue.table} h where h.state = 'running' and h.${queue.sharedBy} = q.${queue.sharedBy}) < coalesce($4::int, 2147483647)` : ''}
              and exists (select 1 from workers w
-                          where w.stopped_at is null and w.gone_at is null and w.draining_since is null and '${queue.capability}' = any (w.capabilities)
+                          where w.stopped_at is null and w.gone_at is null and w.draining_since is null and ${knows(queue, 'w', 'q')}
                             and w.started_at < now() - ($1::double precision + $2 + $3) * interval '1 second'
                             and w.slots > (select count(*) from (${held}) h where h.worker_id = w.id))`,
     values: [settings.pollSeconds, settings.leaseSeconds, settings.sweepSeconds, ...(queue.sharedBy ? [settings.maxRunningCitationsPerUser] : [])],

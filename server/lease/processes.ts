@@ -5,6 +5,7 @@
  */
 import { v7 as uuidv7 } from 'uuid';
 import type { Queryable } from './pump.js';
+import type { QueueDefinition } from './queues.js';
 
 /** A process that missed this many of its own beats counts as silent. */
 const SILENT_BEATS = 3;
@@ -19,6 +20,7 @@ export interface ProcessIdentity {
   host: string;
   pid: number;
   capabilities: readonly string[];
+  /** By queue: the kinds it knows and the highest schema version of each. */
   kinds: Record<string, Record<string, number>>;
   slots: number;
   heartbeatSeconds: number;
@@ -29,7 +31,20 @@ export interface ProcessOrders {
   drainedBy: 'shutdown' | 'operator' | null;
 }
 
-const LIVE = `stopped_at is null and gone_at is null and heartbeat_at > now() - ${SILENT_BEATS} * heartbeat_seconds * interval '1 second'`;
+/** SQL condition: process `w` lives. It has missed fewer than three of its own beats, and has not said its last word. */
+export function isLive(w = 'workers'): string {
+  return `${w}.stopped_at is null and ${w}.gone_at is null and ${w}.heartbeat_at > now() - ${SILENT_BEATS} * ${w}.heartbeat_seconds * interval '1 second'`;
+}
+
+/** SQL condition: process `w` lives and takes work now. Whether it can take a given row is for its kinds to say (`knows`). */
+export function takesWork(w: string): string {
+  return `${isLive(w)} and ${w}.draining_since is null`;
+}
+
+/** SQL condition: process `w` has announced that it takes the queue's work, and that it knows the kind and schema version of row `t`. */
+export function knows(queue: QueueDefinition, w: string, t: string): string {
+  return `'${queue.capability}' = any (${w}.capabilities) and coalesce((${w}.kinds -> '${queue.table}' ->> ${t}.kind)::int, 0) >= ${t}.schema_version`;
+}
 
 /** Adds this start to the registry and, if its version is new among its role, opens a redeploy. Two statements, needs no transaction. */
 export async function registerProcess(db: Queryable, me: ProcessIdentity): Promise<void> {
@@ -51,9 +66,9 @@ async function openRedeploy(db: Queryable, me: ProcessIdentity): Promise<void> {
            select $1, $2, before.version, $3, now()
              from (select version from workers
                     where role = $2 and id <> $4 and started_at <= (select started_at from workers where id = $4)
-                    order by (${LIVE}) desc, started_at desc limit 1) as before
+                    order by (${isLive()}) desc, started_at desc limit 1) as before
             where before.version <> $3
-              and not exists (select 1 from workers where role = $2 and version = $3 and id <> $4 and ${LIVE})
+              and not exists (select 1 from workers where role = $2 and version = $3 and id <> $4 and ${isLive()})
            on conflict do nothing`,
     values: [uuidv7(), me.role, me.version, me.id],
   });

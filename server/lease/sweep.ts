@@ -45,7 +45,7 @@ export async function sweep(pool: pg.Pool, options: SweepOptions, registry = que
   const report: SweepReport = { ran: false, requeued: 0, failed: 0, expired: 0, reconciled: 0, goneProcesses: 0, changed: [] };
   const started = performance.now();
   for (const queue of registry) {
-    for (const step of [takeBackExpired, expireBytes, repairParents]) {
+    for (const step of [takeBackExpired, tickClock, expireBytes, repairParents]) {
       let found: Found | undefined;
       do {
         found = await underLock(pool, (tx) => step(tx, options, queue, registry));
@@ -81,9 +81,13 @@ const takeBackExpired: Step = async (tx, options, queue, registry) => {
   return { requeued, failed, changed: changes(queue, [...requeued, ...failed], parents), more: requeued.length + failed.length >= SWEEP_BATCH };
 };
 
+const tickClock: Step = async (tx, options, queue) => {
+  await tickStagedClock(tx, queue, options.sweepSeconds);
+  return { changed: [], more: false };
+};
+
 const expireBytes: Step = async (tx, options, queue, registry) => {
   if (!queue.staged) return { changed: [], more: false };
-  await tickStagedClock(tx, queue, options.sweepSeconds);
   const { expired, parents } = await expireStaged(tx, queue, options.stagedBytesTtlSeconds, registry);
   if (queue.parent && parents.length > 0) await kick(tx, options, { q: queue.parent.queue, low: true });
   return { expired, changed: changes(queue, expired, parents), more: expired.length >= SWEEP_BATCH };

@@ -38,7 +38,7 @@ export const PUMP_SETUP = `${BY_INDEX}; set statement_timeout = '${PUMP_ANSWER_M
 export function identify(config: Config, role: 'web' | 'worker', queuesTaken: readonly QueueDefinition[]): ProcessIdentity {
   return {
     id: `${config.workerId}-${randomBytes(5).toString('hex')}`, label: config.workerId, role, version: config.appVersion, host: os.hostname(), pid: process.pid,
-    capabilities: role === 'worker' ? [...config.workerCapabilities] : [],
+    capabilities: [...new Set(queuesTaken.map((queue) => queue.capability))],
     kinds: Object.fromEntries(queuesTaken.map((queue) => [queue.table, { ...queue.kinds }])),
     slots: queuesTaken.length === 0 ? 0 : lanesOf(config, queuesTaken).reduce((sum, lane) => sum + lane.slots, 0),
     heartbeatSeconds: config.heartbeatSeconds,

@@ -45,7 +45,7 @@ test('an error code that this version does not know has no invented meaning', ()
 });
 
 const known = {
-  queue: {} as never, sweep: { lastRunAt: NOW - 12_000, intervalSeconds: 30 }, capability: 'parse', capableWorkers: 2, pausedReason: null, breakerUntil: null,
+  queue: {} as never, sweep: { lastRunAt: NOW - 12_000, intervalSeconds: 30 }, capability: 'parse', capableWorkers: 2, knowingWorkers: 2, pausedReason: null, breakerUntil: null,
 };
 const row = { state: 'queued', runAfter: NOW - 1, attempt: 1, maxAttempts: 3, leaseExpiresAt: null, columns: { open_children: 2 } } as never as Parameters<typeof nextStep>[0]['row'];
 
@@ -54,6 +54,7 @@ test('what happens next is said with its instant where that is known', () => {
   expect(nextStep({ ...known, row: { ...row, runAfter: NOW + 6_000 } }, NOW)).toMatchObject({ at: NOW + 6_000, label: 'retry' });
   expect(nextStep({ ...known, row: { ...row, state: 'running', leaseExpiresAt: NOW - 1 } }, NOW)).toMatchObject({ at: NOW + 18_000, label: 'sweep' });
   expect(nextStep({ ...known, row, capableWorkers: 0 }, NOW).text).toMatch(/No live worker/);
+  expect(nextStep({ ...known, row: { ...row, kind: 'pdf', schemaVersion: 2 }, knowingWorkers: 0 }, NOW).text).toMatch(/newer worker: 2 live workers .* none knows kind “pdf” at schema version 2/);
   expect(nextStep({ ...known, row, pausedReason: 'disk' }, NOW).text).toMatch(/paused \(disk\)/);
   expect(nextStep({ ...known, row: { ...row, state: 'awaiting' } }, NOW).text).toMatch(/2 open files/);
 });

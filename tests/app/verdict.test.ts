@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { attentionOf } from '~/format/attention';
 import { verdictOf } from '~/format/verdict';
+import { waitsForNewer } from '~/known-kinds';
 import type { NowView } from '../../server/console/now.js';
 import type { QueueNow } from '../../server/console/now-queues.js';
 import type { RowView } from '../../server/console/row-view.js';
@@ -18,13 +19,13 @@ function queue(change: Partial<QueueNow> = {}): QueueNow {
 function view(change: Partial<NowView> = {}): NowView {
   return {
     asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'],
-    sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, ...change,
+    sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, knownKinds: { parse_items: { pdf: 1 } }, newerWaits: [], ...change,
   };
 }
 
 function row(change: Partial<RowView> = {}): RowView {
   return {
-    table: 'parse_items', id: '01a22d66-f34f-7d36-83ed-0a14815d92f9', version: 3, state: 'running', leaseToken: '3', attempt: 0, maxAttempts: 3, lostLeases: 0,
+    table: 'parse_items', id: '01a22d66-f34f-7d36-83ed-0a14815d92f9', kind: 'pdf', schemaVersion: 1, version: 3, state: 'running', leaseToken: '3', attempt: 0, maxAttempts: 3, lostLeases: 0,
     runAfter: ago(300), claimedAt: ago(200), heartbeatAt: ago(132), leaseExpiresAt: ago(42), worker: { id: 'w-1', label: 'worker-b', version: 'v42' }, lastWorker: null,
     done: null, total: null, progressedAt: null, errorCode: null, errorMessage: null, createdAt: ago(300), finishedAt: null, columns: { filename: 'paper.pdf' }, ...change,
   };
@@ -90,6 +91,31 @@ test('each trouble has a sentence in the verdict and an instruction in the list'
   expect(items.every((item) => item.advice.length > 20)).toBe(true);
   expect(headline(seen, { state: 'polling' }).text).toBe(
     'No live worker can parse, the sweep is overdue, Parse items rests after an outage, Parse items is paused, 1 upload is about to expire, a row killed every worker that took it and the listener is down.');
+});
+
+test('a capability that nobody has is one entry, however many queues need it', () => {
+  const queues = [queue({ slug: 'parse-jobs', table: 'parse_jobs', title: 'Parse jobs', queued: 1 }), queue({ queued: 3 })];
+  const items = attentionOf(view({ queues, capabilities: [], knownKinds: {} }), NOW);
+  expect(items).toMatchObject([{ key: 'uncovered:parse', tone: 'stale', what: 'No live worker can parse: nobody takes this work', why: 'Parse jobs and Parse items · 4 rows wait' }]);
+});
+
+const newer = { table: 'parse_items', slug: 'parse-items', noun: 'parse item', capability: 'parse', kind: 'pdf', schemaVersion: 2, rows: 3, oldestSince: ago(240) } as const;
+
+test('rows that need a newer worker are told apart from rows that need any', () => {
+  const seen = view({ newerWaits: [newer] });
+  expect(headline(seen)).toMatchObject({ tone: 'low', text: '3 parse items wait for a newer worker.' });
+  expect(attentionOf(seen, NOW)[0]).toMatchObject({ why: 'kind “pdf”, schema version 2 · live workers know it up to version 1 · oldest waits 4 m', href: '/queues/parse-items?state=queued' });
+  expect(attentionOf(view({ capabilities: [], knownKinds: {}, newerWaits: [newer] }), NOW).map((item) => item.key)).toEqual(['uncovered:parse']);
+});
+
+test('a row says that it waits for a newer worker as long as none that lives knows it, and only while it waits', () => {
+  const waits = (change: Partial<RowView>, facts: Partial<NowView> = {}) => waitsForNewer(row({ state: 'queued', worker: null, schemaVersion: 2, ...change }), view(facts));
+  expect(waits({})).toBe(true);
+  expect(waits({ kind: 'epub', schemaVersion: 1 })).toBe(true);
+  expect(waits({ schemaVersion: 1 })).toBe(false);
+  expect(waits({ state: 'succeeded' })).toBe(false);
+  expect(waits({}, { knownKinds: { parse_items: { pdf: 2 } } })).toBe(false);
+  expect(waits({}, { capabilities: [], knownKinds: {} })).toBe(false);
 });
 
 test('what a screen reader hears does not change with the seconds', () => {

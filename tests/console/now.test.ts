@@ -71,6 +71,23 @@ test('a paused queue, a resting one, poison and uploads near their end are all t
   expect(view.nearTtl).toMatchObject({ count: 2, secondsLeft: 1_600 });
 });
 
+test('what no live process knows is counted from the front of its queue, with how long it has waited', async () => {
+  const none = async () => (await readNow(kysely, limits)).newerWaits.filter((wait) => wait.table === 'parse_items');
+  const worker = await insertWorker(database.pool, { kinds: { parse_items: { pdf: 1 } } });
+  expect(await none()).toEqual([]);
+  await itemFrom(database.pool, 240, { schema_version: 2 });
+  await itemFrom(database.pool, 20, { schema_version: 2 });
+  await itemFrom(database.pool, 7, { kind: 'epub' });
+  await itemFrom(database.pool, 5, { kind: 'epub', run_after: sql("now() + interval '1 minute'") });
+  const view = await readNow(kysely, limits);
+  expect(view.knownKinds.parse_items).toEqual({ pdf: 1 });
+  expect(view.newerWaits.map(({ kind, schemaVersion, rows }) => [kind, schemaVersion, rows]).sort()).toEqual([['epub', 1, 1], ['pdf', 2, 2]]);
+  expect(Math.round((view.asOf - view.newerWaits.find(({ kind }) => kind === 'pdf')!.oldestSince) / 1000)).toBeGreaterThanOrEqual(240);
+  await database.pool.query(`update workers set kinds = '{"parse_items": {"pdf": 2, "epub": 1}}' where id = $1`, [worker.id]);
+  expect(await none()).toEqual([]);
+  await database.pool.query(`delete from parse_items where schema_version = 2 or kind = 'epub'; delete from workers where id = '${worker.id}'`);
+});
+
 test('only live processes that are not draining count for a capability; a redeploy shows while it is open', async () => {
   await insertWorker(database.pool, { version: 'v42', draining_since: sql('now()'), drained_by: 'shutdown', kill_deadline_at: sql("now() + interval '14 seconds'") });
   expect((await readNow(kysely, limits)).capabilities).toEqual([]);

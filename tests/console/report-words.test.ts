@@ -46,7 +46,7 @@ describe('the journey of a report', () => {
 });
 
 test('what happens next to an analysis and its citations is told in their own words', () => {
-  const next = (row: Partial<RowView>) => nextStep({ row: rowOf(row), queue: { table: row.table ?? 'analysis_jobs' }, sweep: { lastRunAt: null, intervalSeconds: 30 }, capability: 'citations', capableWorkers: 1, pausedReason: null, breakerUntil: null } as unknown as RowPage, now).text;
+  const next = (row: Partial<RowView>) => nextStep({ row: rowOf(row), queue: { table: row.table ?? 'analysis_jobs' }, sweep: { lastRunAt: null, intervalSeconds: 30 }, capability: 'citations', capableWorkers: 1, knowingWorkers: 1, pausedReason: null, breakerUntil: null } as unknown as RowPage, now).text;
   expect(next({ state: 'awaiting', columns: { open_children: 1 } })).toBe('The report is ready when the last of its 1 open citation has ended.');
   expect(next({ runAfter: now + 1 })).toMatch(/last open upload wakes it/);
   expect(next({ runAfter: now + 1, errorCode: 'reader_crashed' })).toMatch(/backoff/);

@@ -90,6 +90,7 @@ describe('a row that waits beside a free slot', () => {
     ['it waits only since a moment', `update parse_items set queued_at = now()`],
     ['the worker has only just started', `update workers set started_at = now()`],
     ['the worker drains', `update workers set draining_since = now(), drained_by = 'operator'`],
+    ['no live worker knows its schema version, though this build does', `update workers set kinds = '{"parse_items": {"pdf": 0}}'`],
     ['the worker takes other work', `update workers set capabilities = '{publish}'`],
     ['the service it needs rests', `insert into breakers (queue, opened_at, retry_at, failures, reason) values ('parse_items', now(), now(), 1, 'a test')`],
   ])('is right to wait where %s', async (_, excuse) => {

@@ -52,6 +52,19 @@ describe('the clock of staged bytes', () => {
     expect(await tickAfter(5)).toBe(5);
   });
 
+  it('stands still for a row that no live worker knows, however long others run, and goes on for it once one does', async () => {
+    await insertWorker(database.pool);
+    const { itemIds: [ordinary] } = await newJob(database.pool);
+    const { itemIds: [newer] } = await newJob(database.pool);
+    await database.pool.query('update parse_items set schema_version = 2 where id = $1', [newer]);
+    const age = async (id?: string) => Math.round((await database.pool.query(`select c.ran_seconds - t.staged_clock as age from parse_items t, queue_clocks c where c.queue = 'parse_items' and t.id = $1`, [id])).rows[0].age);
+    for (let round = 0; round < 3; round++) await tickAfter(30);
+    expect([await age(ordinary), await age(newer)]).toEqual([90, 0]);
+    await insertWorker(database.pool, { kinds: { parse_items: { pdf: 2 } } });
+    await tickAfter(30);
+    expect([await age(ordinary), await age(newer)]).toEqual([120, 30]);
+  });
+
   it('does not count the time in which no sweep ran', async () => {
     await insertWorker(database.pool);
     expect(await tickAfter(86_400)).toBeLessThanOrEqual(60);

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { queues } from '../../server/lease/queues.js';
 
 type Db = Pick<pg.Pool, 'query'>;
 type Values = Record<string, unknown>;
@@ -73,9 +74,11 @@ export async function insertDocument(db: Db, values: Values = {}) {
   return document;
 }
 
-/** A live worker process that has just beaten. */
+/** A live worker process that has just beaten. It knows what this build knows of its capabilities' queues, unless `kinds` says otherwise. */
 export function insertWorker(db: Db, values: Values = {}) {
+  const capabilities = (values.capabilities ?? ['parse']) as string[];
+  const kinds = Object.fromEntries(queues.filter((queue) => capabilities.includes(queue.capability)).map((queue) => [queue.table, queue.kinds]));
   return insertRow<{ id: string }>(db, 'workers', {
-    id: `w-${uuidv7()}`, label: 'test', role: 'worker', version: 'dev', host: 'test', pid: 1, capabilities: ['parse'], slots: 4, ...values,
+    id: `w-${uuidv7()}`, label: 'test', role: 'worker', version: 'dev', host: 'test', pid: 1, slots: 4, capabilities, kinds, ...values,
   });
 }
