@@ -1,4 +1,4 @@
-import { flag, listOf, number, oneOf, seconds, text, url } from './settings.js';
+import { flag, listOf, networks, number, oneOf, seconds, text, url } from './settings.js';
 
 const capabilities = ['parse', 'citations', 'publish'] as const;
 
@@ -11,6 +11,7 @@ export const settings = {
   host: text('HOST', '127.0.0.1', { about: 'address the console listens on' }),
   port: number('PORT', 3000, { min: 0, max: 65_535, about: 'port the console listens on' }),
   publicUrl: url('PUBLIC_URL', ['http', 'https'], { about: 'the console as its users reach it; default http://HOST:PORT' }),
+  trustedProxies: networks('TRUSTED_PROXIES', { about: 'addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For is believed; unset: none, the address of the connection counts' }),
   sessionSecret: text('SESSION_SECRET', undefined, { secret: true, minLength: 32, about: 'generated and kept with the embedded database, else required by the web process; 32 characters or more' }),
   readOnly: flag('READ_ONLY', false, { about: 'the console refuses every action' }),
   appVersion: text('APP_VERSION', 'dev', { pattern: /^[\w.+:/@-]{1,100}$/, expected: 'an image tag or a commit (up to 100 letters, digits and . + : / @ - _)', about: 'image tag or commit, shown everywhere' }),
@@ -49,6 +50,10 @@ export const settings = {
   llmBaseUrl: url('LLM_BASE_URL', ['http', 'https'], { about: 'the judge: an OpenAI-compatible model; unset: the offline judge, labelled so wherever a verdict is shown' }),
   llmModel: text('LLM_MODEL', undefined, { about: 'required with LLM_BASE_URL' }),
   llmApiKey: text('LLM_API_KEY', undefined, { secret: true, about: 'sent as a bearer token' }),
+  oidcIssuer: url('OIDC_ISSUER', ['https', 'http'], { about: 'the OpenID provider that people may sign in through; https, or http on this machine; unset: local accounts only' }),
+  oidcClientId: text('OIDC_CLIENT_ID', undefined, { about: 'required with OIDC_ISSUER; register PUBLIC_URL/signin/callback there as the redirect address' }),
+  oidcClientSecret: text('OIDC_CLIENT_SECRET', undefined, { secret: true, about: 'unset: a public client, by PKCE alone' }),
+  oidcRoleClaim: text('OIDC_ROLE_CLAIM', 'roles', { about: 'the claim that says viewer, operator or admin; a text or a list, dots lead into objects (realm_access.roles)' }),
   metricsToken: text('METRICS_TOKEN', undefined, { secret: true, minLength: 16, about: 'bearer token of GET /metrics; unset: for signed-in operators only' }),
   kickChannel: text('KICK_CHANNEL', 'leaseboard_kick', { pattern: /^[a-z_][a-z0-9_]{0,62}$/, expected: 'a lower-case identifier of up to 63 characters', about: 'the channel that wakes workers, for a shared database' }),
   logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', { about: 'one JSON line an event' }),

@@ -79,11 +79,23 @@ function contradictions(values: SettingValues<typeof settings>, embedded: boolea
   if (values.maxUploadBytes < values.maxFileBytes) {
     faults.push(`MAX_UPLOAD_BYTES: expected at least MAX_FILE_BYTES (${values.maxFileBytes}), found ${values.maxUploadBytes}`);
   }
+  faults.push(...providerFaults(values, sessionSecret));
   if (values.embeddingsBaseUrl && !values.embeddingsModel) {
     faults.push('EMBEDDINGS_MODEL: expected the name of a model (required with EMBEDDINGS_BASE_URL), found nothing');
   }
   if (values.llmBaseUrl && !values.llmModel) {
     faults.push('LLM_MODEL: expected the name of a model (required with LLM_BASE_URL), found nothing');
   }
+  return faults;
+}
+
+/** The address is the web process's business alone. */
+function providerFaults({ oidcIssuer, oidcClientId, oidcClientSecret, publicUrl }: SettingValues<typeof settings>, web: boolean): string[] {
+  if (!oidcIssuer) return oidcClientId || oidcClientSecret ? ['OIDC_ISSUER: expected the provider\'s URL (required with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET), found nothing'] : [];
+  const faults: string[] = [];
+  const { protocol, hostname } = new URL(oidcIssuer);
+  if (protocol === 'http:' && !['localhost', '127.0.0.1', '[::1]'].includes(hostname)) faults.push(`OIDC_ISSUER: expected https (http is for a provider on this machine), found ${JSON.stringify(oidcIssuer)}`);
+  if (!oidcClientId) faults.push('OIDC_CLIENT_ID: expected the id that the provider knows this console by (required with OIDC_ISSUER), found nothing');
+  if (web && !publicUrl) faults.push('PUBLIC_URL: expected the console\'s address (required with OIDC_ISSUER: the provider sends people back there), found nothing');
   return faults;
 }

@@ -7,6 +7,7 @@ const secrets: [RegExp, string][] = [
   [/(postgres(?:ql)?:\/\/[^:/@\s"]*):[^@\s"]*@/g, '$1:***@'],
   [/\blb_[\w-]{20,}/g, 'lb_***'],
   [/(\/signin\/)[\w-]{8,}/g, '$1***'],
+  [/(lb_(?:session|oidc)=)[^;,\s"\\]+/g, '$1***'],
   [/(Bearer )[\w.~+/=-]+/gi, '$1***'],
 ];
 
@@ -15,7 +16,7 @@ export function redacted(text: string): string {
   return secrets.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
 
-const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl'];
+const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'oidcClientSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl'];
 
 /**
  * One JSON line an event, written synchronously (nothing is lost when the process ends), secrets removed.

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** How one environment variable is read: its text becomes a value, or a sentence that says what was expected. */
 export type Setting<T> = {
   env: string;
@@ -87,6 +89,23 @@ export function listOf<T extends string>(env: string, words: readonly T[], fallb
       return fits ? { value: [...new Set(items)] as T[] } : { expected: `a comma-separated list of ${words.join(', ')}` };
     },
   };
+}
+
+/** A comma-separated list of IP addresses and networks in CIDR notation; none by default. */
+export function networks(env: string, rule: Common): Setting<string[]> {
+  return {
+    env, about: rule.about, fallback: [],
+    read(value) {
+      const items = value.split(',').map(item => item.trim()).filter(item => item !== '');
+      return items.length > 0 && items.every(isNetwork) ? { value: items } : { expected: 'a comma-separated list of IP addresses or networks such as 10.0.0.0/8' };
+    },
+  };
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, more] = text.split('/');
+  const version = isIP(address);
+  return version !== 0 && more === undefined && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128)));
 }
 
 /** true/false, also 1/0, yes/no, on/off. */

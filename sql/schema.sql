@@ -1,5 +1,7 @@
 -- The schema that sql/migrations add up to. Made by npm run schema, compared by npm run check. Not applied by anything.
 
+create extension pg_trgm;
+
 create table analysis_jobs (
   id uuid not null,
   user_id text not null,
@@ -48,6 +50,7 @@ END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint analysis_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
 ) with (fillfactor=50);
 CREATE INDEX analysis_jobs_by_session ON analysis_jobs USING btree (session_id, id);
+CREATE INDEX analysis_jobs_by_tail ON analysis_jobs USING btree ("right"((id)::text, 8));
 CREATE INDEX analysis_jobs_by_user ON analysis_jobs USING btree (user_id, id);
 CREATE INDEX analysis_jobs_claimable ON analysis_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
 CREATE INDEX analysis_jobs_held ON analysis_jobs USING btree (id) WHERE (state = 'running'::text);
@@ -61,7 +64,10 @@ create table api_tokens (
   created_at timestamp with time zone default now() not null,
   last_used_at timestamp with time zone,
   revoked_at timestamp with time zone,
-  constraint api_tokens_pkey PRIMARY KEY (id)
+  scopes text[] default '{api:read,api:write,api:erase}'::text[] not null,
+  expires_at timestamp with time zone,
+  constraint api_tokens_pkey PRIMARY KEY (id),
+  constraint api_tokens_scopes CHECK (((scopes <@ '{api:read,api:write,api:erase}'::text[]) AND (cardinality(scopes) > 0)))
 );
 CREATE UNIQUE INDEX api_tokens_by_hash ON api_tokens USING btree (token_sha256);
 CREATE UNIQUE INDEX api_tokens_live_name ON api_tokens USING btree (name) WHERE (revoked_at IS NULL);
@@ -139,6 +145,8 @@ create table deployments (
   constraint deployments_requested_by CHECK ((requested_by = ANY (ARRAY['button'::text, 'tab'::text, 'agent'::text]))),
   constraint deployments_state CHECK ((state = ANY (ARRAY['building'::text, 'live'::text, 'failed'::text])))
 ) with (fillfactor=50);
+CREATE INDEX deployments_by_project_start ON deployments USING btree (project_id text_pattern_ops);
+CREATE INDEX deployments_by_slug_start ON deployments USING btree (slug text_pattern_ops);
 CREATE INDEX deployments_by_user ON deployments USING btree (user_id, id);
 CREATE INDEX deployments_claimable ON deployments USING btree (run_after, id) WHERE (state = 'building'::text);
 CREATE INDEX deployments_held ON deployments USING btree (id) WHERE (state = 'building'::text);
@@ -253,6 +261,42 @@ CREATE INDEX job_citations_held_by_user ON job_citations USING btree (user_id) W
 CREATE INDEX job_citations_unsuccessful ON job_citations USING btree (state, id) WHERE (state = ANY (ARRAY['failed'::text, 'cancelled'::text]));
 CREATE INDEX job_citations_waiting_by_user ON job_citations USING btree (user_id, run_after, id) WHERE (state = 'queued'::text);
 
+create table operator_actions (
+  id bigint generated always as identity not null,
+  attempt_id uuid not null,
+  at timestamp with time zone default clock_timestamp() not null,
+  actor_kind text not null,
+  actor_id uuid,
+  actor_name text not null,
+  actor_role text not null,
+  via text not null,
+  bulk_id uuid,
+  action text not null,
+  target_kind text not null,
+  target_id text not null,
+  queue text,
+  row_id uuid,
+  user_id text,
+  session_id text,
+  reason text,
+  outcome text not null,
+  refusal text,
+  answer text not null,
+  before jsonb,
+  after jsonb,
+  constraint operator_actions_pkey PRIMARY KEY (id),
+  constraint operator_actions_actor_kind CHECK ((actor_kind = ANY (ARRAY['operator'::text, 'cli'::text, 'token'::text]))),
+  constraint operator_actions_outcome CHECK ((outcome = ANY (ARRAY['applied'::text, 'refused'::text]))),
+  constraint operator_actions_refused_says_why CHECK (((outcome = 'refused'::text) = (refusal IS NOT NULL))),
+  constraint operator_actions_via CHECK ((via = ANY (ARRAY['page'::text, 'bulk'::text, 'cli'::text, 'api'::text])))
+);
+CREATE INDEX operator_actions_by_action ON operator_actions USING btree (action, id);
+CREATE INDEX operator_actions_by_actor ON operator_actions USING btree (actor_name, id);
+CREATE UNIQUE INDEX operator_actions_by_attempt ON operator_actions USING btree (attempt_id);
+CREATE INDEX operator_actions_by_row ON operator_actions USING btree (row_id, id) WHERE (row_id IS NOT NULL);
+CREATE INDEX operator_actions_by_target ON operator_actions USING btree (target_id, id);
+CREATE INDEX operator_actions_by_time ON operator_actions USING btree (at);
+
 create table operator_sessions (
   token_sha256 bytea not null,
   operator_id uuid not null,
@@ -261,10 +305,19 @@ create table operator_sessions (
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
   user_agent text,
+  id uuid default gen_random_uuid() not null,
+  role text,
+  via text default 'link'::text not null,
+  previous_sha256 bytea,
+  renewed_at timestamp with time zone,
   constraint operator_sessions_pkey PRIMARY KEY (token_sha256),
-  constraint operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id) ON DELETE CASCADE
+  constraint operator_sessions_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id) ON DELETE CASCADE,
+  constraint operator_sessions_via CHECK ((via = ANY (ARRAY['link'::text, 'password'::text, 'oidc'::text])))
 );
+CREATE UNIQUE INDEX operator_sessions_by_id ON operator_sessions USING btree (id);
 CREATE INDEX operator_sessions_by_operator ON operator_sessions USING btree (operator_id);
+CREATE INDEX operator_sessions_by_previous ON operator_sessions USING btree (previous_sha256) WHERE (previous_sha256 IS NOT NULL);
+CREATE INDEX operator_sessions_newest ON operator_sessions USING btree (created_at DESC, id DESC);
 
 create table operators (
   id uuid not null,
@@ -272,10 +325,18 @@ create table operators (
   role text not null,
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
+  password_hash text,
+  password_set_at timestamp with time zone,
+  oidc_issuer text,
+  oidc_subject text,
   constraint operators_pkey PRIMARY KEY (id),
+  constraint operators_oidc_whole CHECK (((oidc_issuer IS NULL) = (oidc_subject IS NULL))),
+  constraint operators_one_way_in CHECK (((oidc_issuer IS NULL) OR (password_hash IS NULL))),
+  constraint operators_password_dated CHECK (((password_hash IS NULL) = (password_set_at IS NULL))),
   constraint operators_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text])))
 );
 CREATE UNIQUE INDEX operators_by_name ON operators USING btree (lower(name));
+CREATE UNIQUE INDEX operators_by_oidc ON operators USING btree (oidc_issuer, oidc_subject) WHERE (oidc_issuer IS NOT NULL);
 
 create table parse_items (
   id uuid not null,
@@ -328,6 +389,7 @@ END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
 ) with (fillfactor=50);
 alter table parse_items alter column file_bytes set storage external;
 CREATE INDEX parse_items_by_job ON parse_items USING btree (job_id, id);
+CREATE INDEX parse_items_by_name ON parse_items USING gin (folded_name(filename) gin_trgm_ops) WHERE (finished_at IS NOT NULL);
 CREATE INDEX parse_items_by_session ON parse_items USING btree (session_id, id);
 CREATE INDEX parse_items_by_user ON parse_items USING btree (user_id, id);
 CREATE INDEX parse_items_claimable ON parse_items USING btree (run_after, id) WHERE (state = 'queued'::text);
@@ -364,6 +426,8 @@ create table parse_jobs (
   created_at timestamp with time zone default now() not null,
   finished_at timestamp with time zone,
   version bigint default 1 not null,
+  unlinked_all boolean default false not null,
+  unlinked_documents uuid[] default '{}'::uuid[] not null,
   constraint parse_jobs_pkey PRIMARY KEY (id),
   constraint parse_jobs_awaiting_has_children CHECK (((state <> 'awaiting'::text) OR (open_children > 0))),
   constraint parse_jobs_open_children CHECK ((open_children >= 0)),
@@ -375,7 +439,9 @@ END) AND ((state <> 'running'::text) OR (lease_token > 0)))),
   constraint parse_jobs_state CHECK ((state = ANY (ARRAY['awaiting'::text, 'queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text]))),
   constraint parse_jobs_terminal_is_finished CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL)))
 ) with (fillfactor=50);
+CREATE INDEX parse_jobs_by_email ON parse_jobs USING btree (lower(user_email) text_pattern_ops, id) WHERE (user_email IS NOT NULL);
 CREATE INDEX parse_jobs_by_session ON parse_jobs USING btree (session_id, id);
+CREATE INDEX parse_jobs_by_tail ON parse_jobs USING btree ("right"((id)::text, 8));
 CREATE INDEX parse_jobs_by_user ON parse_jobs USING btree (user_id, id);
 CREATE INDEX parse_jobs_claimable ON parse_jobs USING btree (run_after, id) WHERE (state = 'queued'::text);
 CREATE INDEX parse_jobs_held ON parse_jobs USING btree (id) WHERE (state = 'running'::text);
@@ -476,15 +542,28 @@ create table session_sources (
 );
 CREATE INDEX session_sources_by_session ON session_sources USING btree (session_id);
 
+create table signin_limits (
+  kind text not null,
+  key_sha256 bytea not null,
+  whole_at timestamp with time zone not null,
+  constraint signin_limits_pkey PRIMARY KEY (kind, key_sha256),
+  constraint signin_limits_kind CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text])))
+);
+CREATE INDEX signin_limits_whole ON signin_limits USING btree (whole_at);
+
 create table signin_links (
   token_sha256 bytea not null,
   operator_id uuid not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  id uuid default gen_random_uuid() not null,
+  created_by text,
+  revoked_at timestamp with time zone,
   constraint signin_links_pkey PRIMARY KEY (token_sha256),
   constraint signin_links_operator_id_fkey FOREIGN KEY (operator_id) REFERENCES operators(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX signin_links_by_id ON signin_links USING btree (id);
 
 create table sweeps (
   id integer default 1 not null,
@@ -525,3 +604,11 @@ create table workers (
 ) with (fillfactor=50);
 CREATE INDEX workers_by_start ON workers USING btree (started_at, id);
 CREATE INDEX workers_live ON workers USING btree (role, version) WHERE ((stopped_at IS NULL) AND (gone_at IS NULL));
+
+CREATE OR REPLACE FUNCTION public.folded_name(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE STRICT
+AS $function$
+      select case when octet_length(name) = length(name) then lower(name)
+        else translate(replace(replace(lower(regexp_replace(normalize(name, NFKD), '[\u0300-\u036f]', '', 'g') collate "und-x-icu"), 'ß', 'ss'), 'æ', 'ae'), 'łøđðı', 'loddi') end $function$;

@@ -53,6 +53,22 @@ describe('the configuration', () => {
     expect(faultsOf({ DATABASE_URL }, { sessionSecret: true })).toHaveLength(1);
   });
 
+  it('believes no proxy unless its address or network is named', () => {
+    expect(loadConfig({}).trustedProxies).toEqual([]);
+    expect(loadConfig({ TRUSTED_PROXIES: '10.0.0.0/8, ::1' }).trustedProxies).toEqual(['10.0.0.0/8', '::1']);
+    for (const wrong of ['true', '1', '10.0.0.0/33', '10.0.0.0/', 'proxy.local', ',']) expect(faultsOf({ TRUSTED_PROXIES: wrong })).toHaveLength(1);
+  });
+
+  it('takes a provider whole or not at all, and over https unless it is on this machine', () => {
+    const whole = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'console', OIDC_CLIENT_SECRET: 'hunter2', PUBLIC_URL: 'https://console.example' };
+    expect(loadConfig(whole, { sessionSecret: true })).toMatchObject({ oidcIssuer: 'https://id.example', oidcRoleClaim: 'roles' });
+    expect(faultsOf({ ...whole, OIDC_ISSUER: 'http://127.0.0.1:9000/realms/x' })).toEqual([]);
+    expect(faultsOf({ ...whole, OIDC_ISSUER: 'http://id.example' })).toEqual([expect.stringMatching(/^OIDC_ISSUER: expected https/)]);
+    expect(faultsOf({ ...whole, OIDC_ISSUER: '', PUBLIC_URL: '' })).toEqual([expect.stringMatching(/^OIDC_ISSUER: expected the provider/)]);
+    expect(faultsOf({ ...whole, OIDC_CLIENT_ID: '', PUBLIC_URL: '' }, { sessionSecret: true })).toEqual([expect.stringMatching(/^OIDC_CLIENT_ID/), expect.stringMatching(/^PUBLIC_URL/)]);
+    expect(faultsOf({ ...whole, PUBLIC_URL: '' })).toEqual([]);   // a worker sends nobody anywhere
+  });
+
   it('uses the pooled URL where no direct one is given, and refuses a direct one alone', () => {
     expect(loadConfig({ DATABASE_URL: 'postgres://a/b' }).databaseDirectUrl).toBe('postgres://a/b');
     expect(faultsOf({ DATABASE_DIRECT_URL: 'postgres://a/b' })).toEqual(['DATABASE_DIRECT_URL: expected DATABASE_URL to be set as well, found it unset']);

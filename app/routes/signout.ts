@@ -1,7 +1,7 @@
 import type { ActionFunctionArgs } from '@remix-run/node';
 import { redirect } from '@remix-run/node';
 import { clearedSessionCookie } from '../../server/operations/session-cookie.js';
-import { signOut } from '../../server/operations/sign-in.js';
+import { signOut } from '../../server/operations/sessions.js';
 
 export function loader() {
   return redirect('/');

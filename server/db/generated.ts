@@ -66,10 +66,12 @@ export interface AnalysisJobs {
 
 export interface ApiTokens {
   created_at: Generated<Timestamp>;
+  expires_at: Timestamp | null;
   id: string;
   last_used_at: Timestamp | null;
   name: string;
   revoked_at: Timestamp | null;
+  scopes: Generated<string[]>;
   token_sha256: Buffer;
 }
 
@@ -214,22 +216,56 @@ export interface JobCitations {
   worker_id: string | null;
 }
 
+export interface OperatorActions {
+  action: string;
+  actor_id: string | null;
+  actor_kind: string;
+  actor_name: string;
+  actor_role: string;
+  after: Json | null;
+  answer: string;
+  at: Generated<Timestamp>;
+  attempt_id: string;
+  before: Json | null;
+  bulk_id: string | null;
+  id: Generated<Int8>;
+  outcome: string;
+  queue: string | null;
+  reason: string | null;
+  refusal: string | null;
+  row_id: string | null;
+  session_id: string | null;
+  target_id: string;
+  target_kind: string;
+  user_id: string | null;
+  via: string;
+}
+
 export interface Operators {
   created_at: Generated<Timestamp>;
   disabled_at: Timestamp | null;
   id: string;
   name: string;
+  oidc_issuer: string | null;
+  oidc_subject: string | null;
+  password_hash: string | null;
+  password_set_at: Timestamp | null;
   role: string;
 }
 
 export interface OperatorSessions {
   created_at: Generated<Timestamp>;
   expires_at: Timestamp;
+  id: Generated<string>;
   last_seen_at: Generated<Timestamp>;
   operator_id: string;
+  previous_sha256: Buffer | null;
+  renewed_at: Timestamp | null;
   revoked_at: Timestamp | null;
+  role: string | null;
   token_sha256: Buffer;
   user_agent: string | null;
+  via: Generated<string>;
 }
 
 export interface ParseItems {
@@ -295,6 +331,8 @@ export interface ParseJobs {
   succeeded_children: Generated<number>;
   total: number | null;
   total_children: number;
+  unlinked_all: Generated<boolean>;
+  unlinked_documents: Generated<string[]>;
   user_email: string | null;
   user_id: string;
   version: Generated<Int8>;
@@ -382,10 +420,19 @@ export interface SessionSources {
   user_id: string;
 }
 
+export interface SigninLimits {
+  key_sha256: Buffer;
+  kind: string;
+  whole_at: Timestamp;
+}
+
 export interface SigninLinks {
   created_at: Generated<Timestamp>;
+  created_by: string | null;
   expires_at: Timestamp;
+  id: Generated<string>;
   operator_id: string;
+  revoked_at: Timestamp | null;
   token_sha256: Buffer;
   used_at: Timestamp | null;
 }
@@ -432,6 +479,7 @@ export interface DB {
   documents: Documents;
   idempotency_keys: IdempotencyKeys;
   job_citations: JobCitations;
+  operator_actions: OperatorActions;
   operator_sessions: OperatorSessions;
   operators: Operators;
   parse_items: ParseItems;
@@ -444,6 +492,7 @@ export interface DB {
   redeploys: Redeploys;
   schema_migrations: SchemaMigrations;
   session_sources: SessionSources;
+  signin_limits: SigninLimits;
   signin_links: SigninLinks;
   sweeps: Sweeps;
   workers: Workers;

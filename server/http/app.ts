@@ -36,7 +36,7 @@ export interface AppParts {
 /** Builds the app; nothing listens yet. */
 export function createApp(world: World, parts: AppParts): Express {
   const app = express();
-  app.disable('x-powered-by').disable('etag').set('case sensitive routing', true);
+  app.disable('x-powered-by').disable('etag').set('case sensitive routing', true).set('trust proxy', world.config.trustedProxies);
   app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
   app.use(requestLog(world.log), closedSignal);
   app.use(healthRoutes(world, parts.stopping));

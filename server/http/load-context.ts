@@ -22,7 +22,7 @@ export interface World {
 
 export type Role = 'viewer' | 'operator' | 'admin';
 
-/** A signed-in person. `sessionId` is the hash of the session's secret in hex: safe to log, good for signOut(). */
+/** A signed-in person. `sessionId` names their session and opens nothing: safe to log, good for signOut(). */
 export interface Operator {
   id: string;
   name: string;
@@ -37,6 +37,8 @@ export interface LoadContext {
   operator: Operator | null;
   /** For every <script> the page writes; the Content-Security-Policy allows no other inline script. */
   nonce: string;
+  /** Where the request came from; a proxy is believed only when TRUSTED_PROXIES names it. */
+  address: string;
   /** Aborts when the response's connection closes. Use this, not request.signal (which may never fire). */
   closed: AbortSignal;
 }

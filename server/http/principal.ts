@@ -1,13 +1,13 @@
 /**
  * Who is asking. The session and the role are read from the database at every request: a revoked session, a disabled account or a
- * changed role counts from the next request on. All times on the database clock.
+ * changed role counts from the next request on. A changed role renews the session's secret. All times on the database clock.
  */
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type pg from 'pg';
 import { limited } from '../db/limited.js';
 import { secretHash } from '../operations/secret.js';
-import { sessionFromCookies } from '../operations/session-cookie.js';
-import { SESSION_IDLE_HOURS } from '../operations/sign-in.js';
+import { sessionCookie, sessionFromCookies } from '../operations/session-cookie.js';
+import { RENEWAL_GRACE_SECONDS, renewSession, SESSION_IDLE_HOURS } from '../operations/sessions.js';
 import type { Operator, Role, World } from './load-context.js';
 
 /** Sets res.locals.operator (null without a valid session). Database errors go to the error handler: unknown is not signed out. */
@@ -16,41 +16,51 @@ export function principal(world: World): RequestHandler {
     const session = sessionFromCookies(req.headers.cookie);
     res.locals.operator = null;
     if (!session) return next();
-    findOperator(world.pool, session).then((operator) => {
-      res.locals.operator = operator;
-      next();
-    }, next);
+    identify(world, session, res).then(() => next(), next);
   };
 }
 
-/** The operator behind a session's secret, or null when it is unknown, revoked, expired, idle for too long, or of a disabled account. */
-export async function findOperator(pool: pg.Pool, session: string): Promise<Operator | null> {
-  const hash = secretHash(session);
-  const operator = await readOperator(pool, hash);
-  if (operator?.unseen) await noteSeen(pool, hash);
-  return operator && { id: operator.id, name: operator.name, role: operator.role, sessionId: hash.toString('hex') };
+async function identify({ pool, config }: World, session: string, res: Response): Promise<void> {
+  const found = await readOperator(pool, 's.token_sha256 = $1 or (s.previous_sha256 = $1 and s.renewed_at > now() - make_interval(secs => $3))', secretHash(session), [RENEWAL_GRACE_SECONDS]);
+  if (!found) return;
+  if (found.unseen) await noteSeen(pool, found.sessionId);
+  const renewed = found.outdated ? await renewSession(pool, session).catch(() => undefined) : undefined;
+  if (renewed !== undefined) res.append('Set-Cookie', sessionCookie(config, renewed));
+  res.locals.operator = operatorOf(found);
 }
 
-/** The same by session id, for a stream that checks again while it lasts. Does not count as activity. */
+/** The operator behind a session, for a stream that checks again while it lasts. Does not count as activity. */
 export async function findOperatorBySessionId(pool: pg.Pool, sessionId: string): Promise<Operator | null> {
-  const operator = await readOperator(pool, Buffer.from(sessionId, 'hex'));
-  return operator && { id: operator.id, name: operator.name, role: operator.role, sessionId };
+  const found = await readOperator(pool, 's.id = $1', sessionId);
+  return found && operatorOf(found);
 }
 
-async function readOperator(pool: pg.Pool, hash: Buffer): Promise<{ id: string; name: string; role: Role; unseen: boolean } | null> {
-  const { rows } = await pool.query<{ id: string; name: string; role: Role; unseen: boolean }>(limited(
-    `select o.id, o.name, o.role, s.last_seen_at < now() - interval '1 minute' as unseen
+interface Found extends Operator {
+  /** No request for a minute. */
+  unseen: boolean;
+  /** The secret was given out under another role. */
+  outdated: boolean;
+}
+
+function operatorOf({ id, name, role, sessionId }: Found): Operator {
+  return { id, name, role, sessionId };
+}
+
+/** Null when the session is unknown, revoked, expired, idle for too long, or of a disabled account. `condition` is ours; it may use $1, $3 and so on. */
+async function readOperator(pool: pg.Pool, condition: string, key: Buffer | string, more: unknown[] = []): Promise<Found | null> {
+  const { rows } = await pool.query<Found & { role: Role }>(limited(
+    `select o.id, o.name, o.role, s.id as "sessionId", s.last_seen_at < now() - interval '1 minute' as unseen, s.role is distinct from o.role as outdated
        from operator_sessions s join operators o on o.id = s.operator_id
-      where s.token_sha256 = $1 and s.revoked_at is null and o.disabled_at is null
+      where (${condition}) and s.revoked_at is null and o.disabled_at is null
         and s.expires_at > now() and s.last_seen_at > now() - make_interval(hours => $2)`,
-    [hash, SESSION_IDLE_HOURS],
+    [key, SESSION_IDLE_HOURS, ...more],
   ));
   return rows[0] ?? null;
 }
 
 /** At most once a minute and session; a failure (a read-only server, say) costs nothing but an earlier idle end. */
-async function noteSeen(pool: pg.Pool, hash: Buffer): Promise<void> {
+async function noteSeen(pool: pg.Pool, sessionId: string): Promise<void> {
   await pool
-    .query(limited(`update operator_sessions set last_seen_at = now() where token_sha256 = $1 and last_seen_at < now() - interval '1 minute'`, [hash]))
+    .query(limited(`update operator_sessions set last_seen_at = now() where id = $1 and last_seen_at < now() - interval '1 minute'`, [sessionId]))
     .catch(() => undefined);
 }

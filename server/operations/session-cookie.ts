@@ -1,4 +1,4 @@
-import { SESSION_MAX_HOURS } from './sign-in.js';
+import { SESSION_MAX_HOURS } from './sessions.js';
 
 export const SESSION_COOKIE = 'lb_session';
 

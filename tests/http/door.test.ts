@@ -1,7 +1,7 @@
 import net from 'node:net';
 import type { RequestHandler } from 'express';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { signOut } from '../../server/operations/sign-in.js';
+import { signOut } from '../../server/operations/sessions.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { signedIn, startWeb, type WebUnderTest } from './web-under-test.js';
 
