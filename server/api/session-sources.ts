@@ -1,8 +1,9 @@
 /**
- * The user's two resets: all sources of a session, or one document of it. The only places that unlink a source, and never while an analysis of
- * that session runs. The documents stay the user's; foreign, unknown and malformed ids alike unlink nothing.
+ * The user's two resets: all sources of a session, or one document of it, and never while an analysis of that session runs. The documents stay
+ * the user's; foreign, unknown and malformed ids alike unlink nothing.
  */
 import type pg from 'pg';
+import { resetSources } from '../sources/session-reset.js';
 import { isUuid, readId } from './ids.js';
 import { Problem } from './problem.js';
 import { withUserLock } from './user-lock.js';
@@ -18,12 +19,9 @@ export async function unlinkSources(pool: pg.Pool, reset: Reset): Promise<{ unli
   const [userId, sessionId] = [readId(reset.userId, 'userId'), readId(reset.sessionId, 'sessionId')];
   if (reset.documentId !== undefined && !isUuid(reset.documentId)) return { unlinked: 0 };
   return withUserLock(pool, userId, async (tx) => {
-    const { rows } = await tx.query<{ id: string }>(
-      `select id from analysis_jobs where user_id = $1 and session_id = $2 and state in ('awaiting', 'queued', 'running') order by id limit 1`, [userId, sessionId]);
-    if (rows[0]) throw running(rows[0].id);
-    const { rowCount } = await tx.query(
-      'delete from session_sources where user_id = $1 and session_id = $2 and ($3::uuid is null or document_id = $3)', [userId, sessionId, reset.documentId ?? null]);
-    return { unlinked: rowCount ?? 0 };
+    const answer = await resetSources(tx, { userId, sessionId, documentId: reset.documentId });
+    if (answer.kind === 'analysis_running') throw running(answer.jobId);
+    return { unlinked: answer.unlinked };
   });
 }
 

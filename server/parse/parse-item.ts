@@ -73,7 +73,7 @@ async function reuse(tx: pg.PoolClient, lease: Lease, item: Item): Promise<void>
 }
 
 async function record(tx: pg.PoolClient, lease: Lease, item: Item, document: DocumentFacts): Promise<void> {
-  await linkSource(tx, { userId: item.userId, sessionId: item.sessionId, documentIds: [document.documentId], linkedBy: 'parse_item' });
+  await linkSource(tx, { userId: item.userId, sessionId: item.sessionId, documentIds: [document.documentId], linkedBy: 'parse_item', parseJobId: lease.row.job_id as string });
   await tx.query({
     text: `update parse_items set document_id = $3, page_count = $4, chunk_count = $5, failed_pages = $6, quality = $7
            where id = $1 and state = 'running' and lease_token = $2`,

@@ -56,6 +56,6 @@ async function relink(tx: pg.PoolClient, jobId: string, documentIds: string[], k
     values: [jobId],
   });
   if (!rows[0]) return;
-  await linkSource(tx, { ...rows[0], documentIds, linkedBy: 'parse_job' });
+  await linkSource(tx, { ...rows[0], documentIds, linkedBy: 'parse_job', parseJobId: jobId });
   await wakeAnalyses(tx, rows[0], kickChannel);
 }

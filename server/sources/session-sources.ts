@@ -5,6 +5,8 @@ export interface SourceLink {
   sessionId: string;
   documentIds: readonly string[];
   linkedBy: 'upload' | 'parse_item' | 'parse_job' | 'resolve';
+  /** The upload whose end links them: what the user has unlinked since it was accepted stays unlinked. */
+  parseJobId?: string;
 }
 
 /**
@@ -16,10 +18,12 @@ export async function linkSource(db: Pick<pg.Pool, 'query'>, link: SourceLink): 
   const { rowCount } = await db.query({
     text: `insert into session_sources (user_id, session_id, document_id, linked_by)
            select user_id, $2, id, $4 from (
-             select user_id, id from documents where id = any ($3::uuid[]) and user_id = $1 order by id for key share
+             select user_id, id from documents where id = any ($3::uuid[]) and user_id = $1
+                and not exists (select 1 from parse_jobs j where j.id = $5 and (j.unlinked_all or documents.id = any (j.unlinked_documents)))
+              order by id for key share
            ) as own
            on conflict do nothing`,
-    values: [link.userId, link.sessionId, link.documentIds, link.linkedBy],
+    values: [link.userId, link.sessionId, link.documentIds, link.linkedBy, link.parseJobId ?? null],
   });
   return rowCount ?? 0;
 }

@@ -1,0 +1,28 @@
+/** Every guarded action, by name. Whatever acts for a person is in this list and goes through operate(). */
+import { mayAct, type Actor, type AnyAction } from './action.js';
+import { cancelRow } from './cancel-row.js';
+import { clearLock } from './clear-lock.js';
+import { eraseUserAction } from './erase-user.js';
+import { pauseQueueAction, resumeQueueAction } from './queue-pauses.js';
+import { rekick } from './rekick.js';
+import { forceRelease, releaseLease } from './release-lease.js';
+import { resetSessionSources } from './reset-sources.js';
+import { drainWorker, resumeWorker } from './worker-orders.js';
+
+const all = [
+  releaseLease, forceRelease, rekick, cancelRow, clearLock, resetSessionSources, drainWorker, resumeWorker, pauseQueueAction, resumeQueueAction, eraseUserAction,
+] as const;
+
+export type ActionName = (typeof all)[number]['name'];
+
+export const actions: readonly AnyAction[] = all;
+
+/** Undefined for a name that is not in the list (also the allow-list for anything that arrives from outside). */
+export function actionByName(name: unknown): AnyAction | undefined {
+  return actions.find((action) => action.name === name);
+}
+
+/** The actions that this role may use, for pages that show the others disabled. */
+export function allowedActions(role: Actor['role']): string[] {
+  return actions.filter((action) => mayAct(role, action.permission)).map((action) => action.name);
+}

@@ -1,0 +1,31 @@
+/** Unlinks all sources of a session on the user's behalf. The documents stay the user's. */
+import { z } from 'zod';
+import { lockUser } from '../api/admission.js';
+import { resetSources } from '../sources/session-reset.js';
+import { defineAction } from './action.js';
+
+export const outsideId = z.string().trim().min(1).max(200).regex(/^\P{Cc}+$/u, 'expected no control characters');
+
+export const resetSessionSources = defineAction({
+  name: 'reset_sources',
+  permission: 'admin',
+  fields: z.object({ userId: outsideId, sessionId: outsideId }),
+  target: ({ userId, sessionId }) => ({ kind: 'session', id: sessionId, userId, sessionId }),
+  guard: 'Only while no analysis of this session is waiting or running.',
+  consequence: 'All its sources are unlinked; uploads of this session that are still being parsed will not link theirs. Documents are kept. An analysis started afterwards answers sources_unavailable until something is uploaded or linked.',
+  confirmation: ({ sessionId }) => sessionId,
+  did: ({ after }) => `Unlinked ${String(after.unlinked)} sources of the session.`,
+  refusals: {
+    analysis_running: ({ jobId }) => `An analysis of this session (${String(jobId)}) is waiting or running and needs its sources. Nothing was changed; wait until it has ended, or cancel it first.`,
+  },
+  async act(tx, { userId, sessionId }) {
+    await lockUser(tx, userId);
+    const { rows } = await tx.query<{ linked: number; known: boolean }>(
+      `select (select count(*)::int from session_sources where user_id = $1 and session_id = $2) as linked,
+              exists (select 1 from session_sources where user_id = $1 and session_id = $2) or exists (select 1 from parse_jobs where user_id = $1 and session_id = $2) as known`, [userId, sessionId]);
+    if (!rows[0]!.known) return { outcome: 'refused', code: 'not_found', now: null };
+    const answer = await resetSources(tx, { userId, sessionId });
+    if (answer.kind === 'analysis_running') return { outcome: 'refused', code: 'analysis_running', now: { linked: rows[0]!.linked }, facts: { jobId: answer.jobId } };
+    return { outcome: 'applied', before: { linked: rows[0]!.linked }, after: { linked: 0, unlinked: answer.unlinked }, changed: [], kicks: [] };
+  },
+});
