@@ -15,7 +15,7 @@ import { kick } from '../bus/kick.js';
 import type { Config } from '../config.js';
 import { errorCode, inTransaction, isConnectionError } from '../db/connection.js';
 import type { Logger } from '../log.js';
-import { mayAct, type Actor, type AnyAction, type Applied, type Effect, type Refused, type Snapshot, type Target } from './action.js';
+import { mayAct, type Actor, type AnyAction, type Applied, type Effect, type Refused, type Snapshot } from './action.js';
 import { readAttempt, recordAttempt, type Attempt, type Judged, type RecordedAttempt } from './audit.js';
 
 /** Waiting for a row that its holder is just writing (ms). */
