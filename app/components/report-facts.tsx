@@ -36,11 +36,11 @@ function Judge({ label }: { label: string | null }) {
 }
 
 function Redeploys({ page }: { page: ReportPage }) {
-  if (page.redeploys.length === 0) return <>0</>;
+  if (page.journey.redeploys.length === 0) return <>0</>;
   return (
     <details>
-      <summary>{page.redeploys.length}</summary>
-      <ul className="plain">{page.redeploys.map((each) => <li key={each.id} className="soft">{each.role} <span className="mono">{each.fromVersion} → {each.toVersion}</span>, <Age at={each.startedAt} suffix=" ago" /></li>)}</ul>
+      <summary>{page.journey.redeploys.length}</summary>
+      <ul className="plain">{page.journey.redeploys.map((each) => <li key={each.id} className="soft">{each.role} <span className="mono">{each.fromVersion} → {each.toVersion}</span>, <Age at={each.startedAt} suffix=" ago" /></li>)}</ul>
     </details>
   );
 }
@@ -52,8 +52,9 @@ function Took({ row }: { row: RowView }) {
 
 function Holders({ page, row }: { page: ReportPage; row: RowView }) {
   if (row.worker) return <Worker {...row.worker} held />;
-  if (page.holders.length === 0 || row.finishedAt !== null) return <span className="dim">nobody</span>;
-  return <ul className="plain">{page.holders.map((holder) => <li key={holder.id}><Worker {...holder} held /> <span className="soft">{counted(holder.n, 'citation')}</span></li>)}</ul>;
+  const holders = page.journey.holders.filter((holder) => holder.stage === 'checked');
+  if (holders.length === 0 || row.finishedAt !== null) return <span className="dim">nobody</span>;
+  return <ul className="plain">{holders.map((holder) => <li key={holder.id}><Worker {...holder} held /> <span className="soft">{counted(holder.n, 'citation')}</span></li>)}</ul>;
 }
 
 /** Nothing is dropped silently: each mark without a work is counted with its reason. */

@@ -3,22 +3,20 @@ import type { CitationFilters } from '../../server/console/report-filters.js';
 import type { ReportPage as Page } from '../../server/console/report.js';
 import type { RowView, Stamp } from '../../server/console/row-view.js';
 import { Age } from './age';
+import { Journey } from './journey';
 import { OutsideName, ShortId } from './names';
 import { ReportCitations } from './report-citations';
 import { ReportFacts } from './report-facts';
-import { ReportJourney } from './report-journey';
 import { StateMark } from './state-mark';
 import { CopyButton } from './ui/copy-button';
 import { errorMeaning } from '~/format/error-words';
 import { shownState } from '~/format/state';
-import { useFollow } from '~/follow';
 import { useLiveView, useNow } from '~/live/use-live';
 
 /** A report, finished or on its way. The row follows along live; the rest is read again when the row says that something happened. */
 export function ReportPage({ page, filters }: { page: Page; filters: CitationFilters }) {
   const { row } = useLiveView<Stamp & { row: RowView }>(`row:analysis-jobs:${page.row.id}`, page);
   const now = useNow();
-  useFollow(`${row.id}:${Math.max(row.version, page.row.version)}`);
   return (
     <>
       <p className="crumb"><Link className="link" to="/reports">Reports</Link><span className="dim"> / Report</span></p>
@@ -32,7 +30,7 @@ export function ReportPage({ page, filters }: { page: Page; filters: CitationFil
         <Link className="link" discover="none" to={`/queues/analysis-jobs/${row.id}`}>Lease and timeline</Link>
       </p>
       {row.errorCode ? <p className="error-text"><b>{row.state === 'failed' ? 'Failed' : 'Last failure'}: </b><bdi className="mono">{row.errorCode}</bdi>{errorMeaning(row.errorCode) ? <span className="soft"> · {errorMeaning(row.errorCode)}</span> : null}</p> : null}
-      <ReportJourney page={page} row={row} />
+      <Journey view={page.journey} latest={false} />
       <ReportFacts page={page} row={row} />
       <ReportCitations page={page} filters={filters} />
     </>

@@ -1,27 +1,136 @@
-import type { ReportPage } from '../../server/console/report.js';
+import type { JourneyView } from '../../server/console/journey.js';
+import type { StageState, StageView } from '../../server/console/journey-stages.js';
 import type { RowView } from '../../server/console/row-view.js';
+import { age, duration } from './age';
 import { counted, listed } from './count';
 import type { Shape, Tone } from './state';
 
-export interface Step {
-  key: 'uploaded' | 'parsed' | 'claims' | 'checked' | 'ready';
+/** One map from a stage's state to word, tone and shape. */
+export const stageLooks = {
+  ahead: { word: 'ahead', tone: 'off', shape: 'ring' },
+  waiting: { word: 'waits', tone: 'waiting', shape: 'box' },
+  running: { word: 'under way', tone: 'held', shape: 'block' },
+  slow: { word: 'alive, but not progressing', tone: 'low', shape: 'alert' },
+  retrying: { word: 'waits for its next try', tone: 'low', shape: 'box' },
+  interrupted: { word: 'its worker fell silent', tone: 'stale', shape: 'alert' },
+  done: { word: 'done', tone: 'done', shape: 'tick' },
+  partly: { word: 'done in part', tone: 'low', shape: 'tick' },
+  failed: { word: 'failed', tone: 'failed', shape: 'cross' },
+  cancelled: { word: 'cancelled', tone: 'off', shape: 'dash' },
+} as const satisfies Record<StageState, { word: string; tone: Tone; shape: Shape }>;
+
+const titles: Record<StageView['name'], string> = { uploaded: 'Uploaded', parsed: 'Parsed', claims: 'Claims extracted', checked: 'Citations checked', ready: 'Report ready' };
+
+export interface StageLine {
+  name: StageView['name'];
   title: string;
-  status: 'done' | 'now' | 'ahead' | 'failed';
+  state: StageState;
   figure: string;
-  note: string | null;
+  /** Facts beside the figure, in the order in which they matter. */
+  notes: string[];
+  /** When it ended or, if it has not, began. */
   at: number | null;
 }
 
-export const stepLooks = {
-  done: { word: 'done', tone: 'done', shape: 'tick' },
-  now: { word: 'now', tone: 'held', shape: 'block' },
-  ahead: { word: 'ahead', tone: 'waiting', shape: 'ring' },
-  failed: { word: 'failed', tone: 'failed', shape: 'cross' },
-} as const satisfies Record<Step['status'], { word: string; tone: Tone; shape: Shape }>;
+/** From the upload to the report, one line each. */
+export function stageLines(view: JourneyView): StageLine[] {
+  return view.stages.map((stage) => ({
+    name: stage.name, title: titles[stage.name], state: stage.state, figure: figureOf(stage, view),
+    notes: [...(isCurrent(stage, view) ? paceNotes(view) : []), ...notesOf(stage, view)], at: stage.finishedAt ?? stage.startedAt,
+  }));
+}
 
-/** From the upload to the report. `row` is the analysis as last heard of, perhaps newer than the page. */
-export function journeyOf(page: ReportPage, row: RowView): Step[] {
-  return [uploaded(page), parsed(page), claims(page, row), checked(page, row), ready(row)];
+const stageOfStep = { files: 'parsed', indexing: 'parsed', reading: 'claims', checks: 'checked' } as const;
+
+function isCurrent(stage: StageView, view: JourneyView): boolean {
+  return view.step !== null && stageOfStep[view.step] === stage.name;
+}
+
+function figureOf({ name, state, total, done, unsuccessful }: StageView, { linked }: JourneyView): string {
+  if (name === 'uploaded') return total ? counted(total, 'file') : linked > 0 ? 'no upload here' : 'nothing yet';
+  if (name === 'parsed') return total ? `${done} of ${counted(total, 'file')}` : 'nothing to parse';
+  if (name === 'claims' && total !== null) return counted(total, 'claim');
+  if (name === 'checked' && total !== null) return total === 0 ? 'none to check' : `${(done ?? 0) + unsuccessful} of ${total}`;
+  if (name === 'ready' && state === 'done') return 'ready';
+  return state === 'ahead' ? 'not yet' : stageLooks[state].word;
+}
+
+function notesOf(stage: StageView, view: JourneyView): string[] {
+  const { name, unsuccessful, holders, waitedMs, workedMs, retries, lostLeases, putBack } = stage;
+  return [
+    name === 'uploaded' ? uploadedNote(view) : null,
+    unsuccessful > 0 ? `${unsuccessful} could not be ${name === 'parsed' ? 'read' : 'checked'}` : null,
+    name === 'claims' && view.analysis?.marks ? `${view.analysis.marks.resolved} of ${counted(view.analysis.marks.seen, 'citation mark')} resolved` : null,
+    name === 'ready' && view.analysis?.errorCode && stage.state === 'failed' ? view.analysis.errorCode : null,
+    holders.length > 0 ? `held by ${listed(holders.slice(0, 3).map(({ label, version, n }) => `${label} (${version})${n > 1 ? ` ×${n}` : ''}`))}` : null,
+    workedMs === null || waitedMs === null || stage.state === 'ahead' ? null : `waited ${duration(waitedMs)}, worked ${duration(workedMs)}`,
+    lostLeases > 0 ? `${counted(lostLeases, 'lost lease')}` : null,
+    putBack > 0 ? `put back ${counted(putBack, 'time')}, nothing charged` : null,
+    retries > 0 ? `${counted(retries, 'failed try', 'failed tries')} repeated` : null,
+  ].filter((note) => note !== null);
+}
+
+function uploadedNote({ uploads, linked, analysis, others }: JourneyView): string | null {
+  const parts = [
+    uploads > 1 ? `in ${uploads} uploads` : null,
+    uploads === 0 && linked > 0 ? `${counted(linked, 'document')} linked from before` : null,
+    analysis?.pinned != null ? `${counted(analysis.pinned, 'source')} pinned by the analysis` : null,
+    others.laterFiles > 0 ? `${counted(others.laterFiles, 'file')} came later and ${others.laterFiles === 1 ? 'is' : 'are'} no part of it` : null,
+  ].filter((part) => part !== null);
+  return parts.length > 0 ? parts.join(', ') : null;
+}
+
+/** Why the current stage moves or does not, with figures. */
+function paceNotes({ pace, step }: JourneyView): string[] {
+  switch (pace?.kind) {
+    case 'slow': return [`no progress for ${age(pace.idleMs)} (usual 95th percentile ${duration(pace.usualMs)})${pace.lastBeatAt === null ? '' : ', though its worker still beats'}`];
+    case 'paused': return ['the queue is paused'];
+    case 'outage': return ['the queue rests: a service outside is down'];
+    case 'no_worker': return ['no live worker can take it'];
+    case 'own_turn': return ['another report of this user holds all the places that a user may have'];
+    case 'queued': return [pace.ahead === 0 ? 'nothing is ahead of it' : step === 'checks' ? `citations of ${counted(pace.ahead, 'other report')} are being checked` : `${counted(pace.ahead, 'row')} ahead of it`];
+    default: return [];
+  }
+}
+
+export interface NextWords {
+  text: string;
+  /** Counted down where an instant is known. */
+  label: string | null;
+  at: number | null;
+}
+
+/** What happens next, and when. */
+export function nextWords({ next, situation, pace }: JourneyView): NextWords {
+  const { at } = next;
+  switch (next.what) {
+    case 'lease_end': return { text: `Its worker renews the lease with every beat${pace?.kind === 'slow' ? '. If it hangs, release its lease from its row' : ''}. Should the worker die, the row is given back after the lease ends.`, label: 'lease ends', at };
+    case 'sweep': return { text: 'The sweep gives it back and another worker takes it; nothing is lost.', label: 'sweep', at };
+    case 'resume': return { text: 'It goes on after someone resumes the queue.', label: null, at };
+    case 'outage_try': return { text: 'The queue is tried again then, uncharged.', label: 'next try', at };
+    case 'worker_start': return { text: 'It is taken as soon as a worker with that capability starts; nothing is lost meanwhile.', label: null, at };
+    case 'retry': return { text: 'A worker takes it again when its backoff has ended.', label: 'retry', at };
+    case 'own_turn': return { text: 'It is taken when a place of this user becomes free.', label: null, at };
+    case 'look_again': return { text: 'The end of the session\'s last open upload wakes it; it looks by itself as well.', label: 'looks again', at };
+    case 'poll': return { text: 'The next free slot takes it; a lost notification is made up for by the poll.', label: 'poll', at };
+    default: return { text: ended[situation] ?? 'Nothing more.', label: null, at: null };
+  }
+}
+
+const ended: Partial<Record<JourneyView['situation'], string>> = {
+  finished: 'Nothing more: the report is ready.',
+  failed: 'Nothing more: it has failed for good. The session keeps its documents; another analysis may be asked for at once.',
+  cancelled: 'Nothing more: it was cancelled. Another analysis may be asked for at once.',
+  reset: 'Nothing: the session\'s sources were reset. Documents must be uploaded or linked again first.',
+  files_read: 'Nothing by itself: an analysis has to be asked for.',
+  files_unread: 'Nothing: none of its files could be read. A new upload is needed.',
+  documents: 'Nothing by itself: an analysis has to be asked for.',
+};
+
+/** Which of several this is about. */
+export function whichWords({ analysis, others }: JourneyView, latest = true): string | null {
+  if (!analysis || others.analyses === 0) return null;
+  return `${latest ? 'The latest' : 'One'} of ${others.analyses + 1} analyses of this session.`;
 }
 
 /** How many citations have been dealt with, of how many. */
@@ -30,46 +139,17 @@ export function checkedOf(row: RowView): { done: number; total: number } {
   return { done: total - Number(row.columns.open_children ?? 0), total };
 }
 
-function uploaded({ files }: ReportPage): Step {
-  const figure = files.total === 0 ? 'no upload here' : counted(files.total, 'file');
-  const note = files.total === 0 ? 'its documents were linked from elsewhere' : null;
-  return { key: 'uploaded', title: 'Uploaded', status: 'done', figure, note, at: files.firstAt };
+/** "14:02–14:09 UTC" style range for the card, in the viewer's zone once that is known. */
+export function etaWords(eta: { from: number; to: number }, timeZone: string): string {
+  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
+  return `${clock.format(eta.from)}–${clock.format(eta.to)} ${timeZone === 'UTC' ? 'UTC' : new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' }).formatToParts(eta.to).find((part) => part.type === 'timeZoneName')!.value}`;
 }
 
-function parsed({ files }: ReportPage): Step {
-  const open = files.total - files.succeeded - files.unread;
-  const unread = files.unread > 0 ? `${files.unread} could not be read` : null;
-  const note = open > 0 ? [`${open} still open`, unread].filter(Boolean).join(', ') : unread;
-  return { key: 'parsed', title: 'Parsed', status: open > 0 ? 'now' : 'done', figure: `${files.succeeded} of ${counted(files.total, 'file')}`, note, at: files.parsedAt };
-}
+const actions: Record<string, string> = {
+  release: 'Lease released', force_release: 'Lease taken away by force', rekick: 'Queued again', cancel: 'Cancelled', reset_sources: 'Sources reset',
+};
 
-function claims(page: ReportPage, row: RowView): Step {
-  const step = { key: 'claims', title: 'Claims extracted', at: page.readAt } as const;
-  if (page.reading) {
-    const { claimsTotal, marksSeen, marksResolved } = page.reading;
-    return { ...step, status: 'done', figure: counted(claimsTotal, 'claim'), note: `${marksResolved} of ${counted(marksSeen, 'citation mark')} resolved` };
-  }
-  if (row.state === 'failed' || row.state === 'cancelled') return { ...step, status: 'failed', figure: row.state, note: row.errorCode };
-  if (row.state === 'running') return { ...step, status: 'now', figure: 'being read', note: row.worker ? `by ${row.worker.label} (${row.worker.version})` : null };
-  if (row.state !== 'queued') return { ...step, status: 'done', figure: 'read', note: null };   // a moment ago: the page is being read again
-  const open = page.files.total - page.files.succeeded - page.files.unread;
-  return { ...step, status: 'ahead', figure: 'not yet', note: open > 0 ? 'waits until every file is parsed' : 'waits for a worker' };
-}
-
-function checked(page: ReportPage, row: RowView): Step {
-  const { done, total } = checkedOf(row);
-  const step = { key: 'checked', title: 'Citations checked', at: page.lastCheckAt } as const;
-  if (!page.reading) return { ...step, status: 'ahead', figure: 'not yet', note: null };
-  const figure = total === 0 ? 'none to check' : `${done} of ${total}`;
-  if (done === total) return { ...step, status: 'done', figure, note: page.verdicts.not_checked > 0 ? `${page.verdicts.not_checked} could not be checked` : null };
-  if (row.state === 'cancelled' || row.state === 'failed') return { ...step, status: 'failed', figure, note: row.state };
-  const held = page.holders.reduce((sum, holder) => sum + holder.n, 0);
-  return { ...step, status: 'now', figure, note: held > 0 ? `${held} held by ${listed(page.holders.slice(0, 3).map(({ label, version }) => `${label} (${version})`))}` : 'waits for a worker' };
-}
-
-function ready(row: RowView): Step {
-  const step = { key: 'ready', title: 'Report ready', at: row.finishedAt, note: null } as const;
-  if (row.state === 'succeeded') return { ...step, status: 'done', figure: 'ready' };
-  if (row.state === 'failed' || row.state === 'cancelled') return { ...step, status: 'failed', figure: row.state, note: row.errorCode };
-  return { ...step, status: 'ahead', figure: 'not yet', note: null };
+/** What an operator did; an action not listed is called by its own name. */
+export function actionWords(action: string): string {
+  return Object.hasOwn(actions, action) ? actions[action]! : action.replaceAll('_', ' ');
 }

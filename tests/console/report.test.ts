@@ -5,8 +5,10 @@ import { citationQuery } from '~/format/report-words';
 import { loader } from '~/routes/_console.reports.$id';
 import { CITATIONS_PER_PAGE } from '../../server/console/report-citations.js';
 import { parseCitationFilters, SHOWN_VERDICTS } from '../../server/console/report-filters.js';
-import { mayReadText } from '../../server/console/report-text.js';
 import { readReport } from '../../server/console/report.js';
+import { actionByName } from '../../server/operations/actions.js';
+import { operate } from '../../server/operations/operate.js';
+import { createLogger } from '../../server/log.js';
 import { parseReportFilters, readReports } from '../../server/console/reports.js';
 import { createKysely } from '../../server/db/kysely.js';
 import type { Operator } from '../../server/http/load-context.js';
@@ -26,12 +28,19 @@ beforeAll(async () => {
 
 /** What the page's own loader sends to a browser that is signed in with this role. */
 function pageLoader(role: Operator['role'], id: string) {
-  const context = { world: { kysely }, operator: { id: 'o', name: 'Ada', role, sessionId: 's' }, nonce: '', closed: new AbortController().signal } as unknown as AppLoadContext;
+  const context = { world: { kysely, config: database.config() }, operator: { ...ada, role, sessionId: 's' }, nonce: '', closed: new AbortController().signal } as unknown as AppLoadContext;
   return loader({ context, params: { id }, request: new Request(`http://console.test/reports/${id}`) });
 }
 
 const everything = { verdict: null, after: null, before: null };
-const read = (id: string, filters = {}, withText = true) => readReport(kysely, id, { ...everything, ...filters }, withText);
+const ada = { id: idFrom(700), name: 'Ada', role: 'operator' as Operator['role'] };
+const read = (id: string, filters = {}, person = ada) => readReport(kysely, id, { ...everything, ...filters }, person);
+
+/** As the button on the page does it. */
+function reveal(report: string, actor = ada) {
+  const world = { pool: database.pool, config: database.config(), hints: { changed: () => {} }, log: createLogger({ level: 'silent', name: 'test' }) };
+  return operate(world, actionByName('reveal')!, { actor: { kind: 'operator', ...actor }, via: 'page', fields: { report }, reason: 'the customer disputes a verdict' });
+}
 
 test('a report that does not exist is nobody\'s page', async () => {
   expect(await read(idFrom(1))).toBeNull();
@@ -74,26 +83,29 @@ describe('the journey', () => {
     const page = (await read(job.id))!;
     expect(page).toMatchObject({
       userId: 'u-j', sessionId: 's-j', judge: 'offline-lexical', thesis: { filename: 'thesis.pdf', pages: 90 },
-      files: { total: 3, succeeded: 2, unread: 1 }, reading: { claimsTotal: 6, marksSeen: 9, marksResolved: 7, unresolved: { ambiguous: 2 } },
+      reading: { claimsTotal: 6, marksSeen: 9, marksResolved: 7, unresolved: { ambiguous: 2 } },
       verdicts: { supported: 1, partly_supported: 0, not_supported: 1, source_missing: 1, not_checked: 1, open: 2 },
-      holders: [{ id: worker.id, label: 'worker-a', version: 'v43', n: 1 }],
+      journey: { holders: [{ stage: 'checked', id: worker.id, label: 'worker-a', version: 'v43', n: 1 }], others: { analyses: 0, laterFiles: 1 } },
     });
-    expect(page.redeploys.map((each) => each.fromVersion)).toEqual(['into-it', 'during']);
-    expect(Math.round((page.asOf - page.readAt!) / 60_000)).toBe(38);
-    expect(Math.round((page.asOf - page.files.parsedAt!) / 60_000)).toBe(45);
+    expect(page.journey.stages.map(({ state, total, done, unsuccessful }) => [state, total, done, unsuccessful])).toEqual([
+      ['done', 3, 3, 0], ['partly', 3, 2, 1], ['done', 6, 6, 0], ['running', 6, 3, 1], ['ahead', null, null, 0]]);
+    expect(page.journey.redeploys.map((each) => each.fromVersion)).toEqual(['into-it', 'during']);
+    expect(Math.round((page.asOf - page.journey.analysis!.readAt!) / 60_000)).toBe(38);
+    expect(Math.round((page.asOf - page.journey.stages[1]!.finishedAt!) / 60_000)).toBe(45);
   });
 
   test('of an analysis that waits for uploads shows them unparsed and no claims', async () => {
     const at = { user_id: 'u-w', session_id: 's-w' };
     await insertParseItem(database.pool, { ...at, state: 'running' });
     const job = await insertAnalysis(database.pool, { ...at, state: 'queued', total_children: 0 });
-    expect(await read(job.id)).toMatchObject({ files: { total: 1, succeeded: 0, unread: 0, parsedAt: null }, reading: null, readAt: null, thesis: null, citations: { rows: [] }, redeploys: [{ fromVersion: 'during' }] });
+    expect(await read(job.id)).toMatchObject({ reading: null, thesis: null, citations: { rows: [] },
+      journey: { step: 'files', stages: [{}, { state: 'running', total: 1, done: 0, finishedAt: null }, { state: 'ahead' }, { state: 'ahead' }, { state: 'ahead' }], redeploys: [{ fromVersion: 'during' }] } });
   });
 
   test('of a thesis without a citation ends with the reading', async () => {
     const job = await insertAnalysis(database.pool, { user_id: 'u-0', state: 'succeeded', total_children: 0, claims_total: 0, marks_seen: 0, marks_resolved: 0 });
     const page = (await read(job.id))!;
-    expect([page.reading?.claimsTotal, page.readAt]).toEqual([0, page.row.finishedAt]);
+    expect([page.reading?.claimsTotal, page.journey.analysis!.readAt, page.journey.stages[3]!.state]).toEqual([0, page.row.finishedAt, 'done']);
   });
 });
 
@@ -107,12 +119,26 @@ describe('text', () => {
     return { id: job.id, source: source.id };
   }
 
-  test('is for operators and admins, and for nobody else', () => {
-    expect(['operator', 'admin', 'viewer', '', 'root'].map(mayReadText)).toEqual([true, true, false, false, false]);
+  test('can be revealed by operators and admins, and by nobody else', async () => {
+    const { id } = await checked();
+    const answers = [];
+    for (const role of ['viewer', 'operator', 'admin'] as const) answers.push((await reveal(id, { ...ada, role })).code);
+    expect(answers).toEqual(['not_allowed', null, null]);
+    expect((await database.pool.query('select outcome, reason from operator_actions where row_id = $1 order by id', [id])).rows.map((row) => row.outcome)).toEqual(['refused', 'applied', 'applied']);
   });
 
-  test('comes with its place and its document for those who may read it', async () => {
+  test('is masked again when the time is over, for anyone else, and for someone whose role was taken away', async () => {
+    const { id } = await checked();
+    await reveal(id);
+    const seenBy = async (person = ada) => (await read(id, {}, person))!.revealedUntil !== null;
+    expect([await seenBy(), await seenBy({ ...ada, id: idFrom(701) }), await seenBy({ ...ada, role: 'viewer' })]).toEqual([true, false, false]);
+    await database.pool.query(`update operator_actions set at = at - interval '16 minutes' where row_id = $1`, [id]);
+    expect(await seenBy()).toBe(false);
+  });
+
+  test('comes with its place and its document for whoever revealed it', async () => {
     const { id, source } = await checked();
+    await reveal(id);
     expect((await read(id))!.citations.rows[0]).toMatchObject({
       claim: 'a secret claim', mark: '(Secret, 2004)', entry: 'Secret (2004). A secret title.', rationale: 'since secret', confidence: 0.75, document: { id: source, filename: 'zeileis.pdf' },
       evidence: [{ documentId: source, document: 'zeileis.pdf', page: 4, charFrom: 120, charTo: 160, quote: 'the secret passage' }],
@@ -121,7 +147,7 @@ describe('text', () => {
 
   test('never leaves the database for others: verdicts, places and file names do', async () => {
     const { id, source } = await checked();
-    const page = (await read(id, {}, false))!;
+    const page = (await read(id))!;
     expect(JSON.stringify(page).toLowerCase()).not.toContain('secret');
     expect(page.citations.rows[0]).toMatchObject({
       verdict: 'supported', page: 3, charFrom: 10, charTo: 24, claim: null, mark: null, entry: null,
@@ -129,11 +155,13 @@ describe('text', () => {
     });
   });
 
-  test.each([['viewer', null], ['operator', 'a secret claim'], ['admin', 'a secret claim']] as const)('is asked for by the page as the role of %s allows', async (role, claim) => {
+  test.each(['viewer', 'operator', 'admin'] as const)('is sent by the page to a %s only after a reveal that the role allows', async (role) => {
     const { id } = await checked();
+    expect(JSON.stringify(await pageLoader(role, id))).not.toMatch(/secret/i);
+    await reveal(id, { ...ada, role });
     const answer = await pageLoader(role, id);
-    expect(answer.page!.citations.rows[0]!.claim).toBe(claim);
-    expect(/secret/i.test(JSON.stringify(answer))).toBe(claim !== null);
+    expect(answer.page!.citations.rows[0]!.claim).toBe(role === 'viewer' ? null : 'a secret claim');
+    expect(/secret/i.test(JSON.stringify(answer))).toBe(role !== 'viewer');
   });
 
   test('of an erased source leaves the place it had, and a foreign document is not named', async () => {
