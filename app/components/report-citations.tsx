@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import type { CitationPage, CitationView, VerdictCounts } from '../../server/console/report-citations.js';
 import type { CitationFilters, ShownVerdict } from '../../server/console/report-filters.js';
 import type { ReportPage } from '../../server/console/report.js';
+import { Instant } from './age';
 import { OutsideName } from './names';
 import { VerdictBar, VerdictMark, verdicts } from './report-verdict';
 import { Section } from './ui/section';
@@ -23,11 +24,18 @@ export function ReportCitations({ page, filters }: { page: ReportPage; filters: 
     <Section title="Citations" aside={page.judge ? <>judged by <bdi className="mono">{page.judge}</bdi></> : counted(total, 'citation')}>
       <VerdictBar counts={page.verdicts} />
       <VerdictChips id={page.row.id} counts={page.verdicts} filters={filters} />
-      {page.withText ? null : <p className="masked-note"><Shape name="dash" />Text is masked for your role: claims, marks, references, quotes and the judge's reasons are not sent to viewers. Verdicts, places and file names are. Operators and admins see the text.</p>}
-      {rows.length > 0 ? <Table rows={rows} withText={page.withText} cursor={cursor} /> : <Nothing page={page} filters={filters} />}
+      <TextNote page={page} />
+      {rows.length > 0 ? <Table rows={rows} withText={page.revealedUntil !== null} cursor={cursor} /> : <Nothing page={page} filters={filters} />}
       <Pages id={page.row.id} filters={filters} page={page.citations} />
     </Section>
   );
+}
+
+/** Masked for everyone until they say why they need it; then for them alone, for a while. */
+function TextNote({ page }: { page: ReportPage }) {
+  if (page.revealedUntil !== null) return <p className="masked-note">You see the text of this report until <Instant at={page.revealedUntil} />; that is in the audit.</p>;
+  if (page.mayReveal) return <div className="masked-note"><Shape name="dash" />Text is masked: claims, marks, references, quotes and the judge's reasons. Revealing it is recorded, with your reason.</div>;
+  return <p className="masked-note"><Shape name="dash" />Text is masked for your role: claims, marks, references, quotes and the judge's reasons are not sent to viewers. Verdicts, places and file names are. Operators and admins can reveal it.</p>;
 }
 
 function VerdictChips({ id, counts, filters }: { id: string; counts: VerdictCounts; filters: CitationFilters }) {
@@ -101,7 +109,7 @@ function Span({ from, to }: { from: number; to: number }) {
 }
 
 function Text({ shown, children }: { shown: boolean; children: ReactNode }) {
-  return shown ? <p dir="auto">{children}</p> : <span className="masked" title="Your role does not see text">masked</span>;
+  return shown ? <p dir="auto">{children}</p> : <span className="masked" title="Text is masked until it is revealed">masked</span>;
 }
 
 function Nothing({ page, filters }: { page: ReportPage; filters: CitationFilters }) {

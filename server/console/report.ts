@@ -9,6 +9,7 @@ import { readOnly, readStamp } from './read.js';
 import type { CitationPage, VerdictCounts } from './report-citations.js';
 import { countVerdicts, readCitations } from './report-citations.js';
 import type { CitationFilters } from './report-filters.js';
+import { mayRevealText, readReveal, type TextReader } from './report-text.js';
 import { selectRows } from './row-select.js';
 import type { RowView, Stamp } from './row-view.js';
 
@@ -33,22 +34,25 @@ export interface ReportPage extends Stamp {
   reading: ThesisReading | null;
   verdicts: VerdictCounts;
   citations: CitationPage;
-  /** False: text was left out because of the reader's role. */
-  withText: boolean;
+  /** Until when this reader sees the text (ms since 1970); null: it was left out. */
+  revealedUntil: number | null;
+  /** Whether the reader's role may reveal it. */
+  mayReveal: boolean;
 }
 
 /** A report, finished or on its way; null if there is no such analysis. Own read-only transaction. @throws ReadTimeoutError */
-export function readReport(kysely: Kysely<DB>, id: string, filters: CitationFilters, withText: boolean, options?: JourneyOptions): Promise<ReportPage | null> {
+export function readReport(kysely: Kysely<DB>, id: string, filters: CitationFilters, person: TextReader, options?: JourneyOptions): Promise<ReportPage | null> {
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
     const [row] = await selectRows(reader, analysisJobs, [id]);
     if (!row) return null;
     const facts = await readFacts(reader, id);
+    const reveal = await readReveal(reader, person, id);
     return {
       ...stamp, row, ...facts,
       journey: (await readJourney(reader, { userId: facts.userId, sessionId: facts.sessionId, analysisId: id }, options))!,
       verdicts: (await countVerdicts(reader, [id])).get(id)!.counts,
-      citations: await readCitations(reader, id, filters, withText), withText,
+      citations: await readCitations(reader, id, filters, reveal !== null), revealedUntil: reveal?.until ?? null, mayReveal: mayRevealText(person.role),
     };
   });
 }

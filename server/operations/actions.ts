@@ -7,10 +7,11 @@ import { pauseQueueAction, resumeQueueAction } from './queue-pauses.js';
 import { rekick } from './rekick.js';
 import { forceRelease, releaseLease } from './release-lease.js';
 import { resetSessionSources } from './reset-sources.js';
+import { revealText } from './reveal-text.js';
 import { drainWorker, resumeWorker } from './worker-orders.js';
 
 const all = [
-  releaseLease, forceRelease, rekick, cancelRow, clearLock, resetSessionSources, drainWorker, resumeWorker, pauseQueueAction, resumeQueueAction, eraseUserAction,
+  releaseLease, forceRelease, rekick, cancelRow, clearLock, resetSessionSources, drainWorker, resumeWorker, pauseQueueAction, resumeQueueAction, eraseUserAction, revealText,
 ] as const;
 
 export type ActionName = (typeof all)[number]['name'];
