@@ -2,9 +2,8 @@
 import { clearStuckLock } from '../deployments/unlock.js';
 import { deployments } from '../lease/queues.js';
 import { defineAction } from './action.js';
-import { whoWasFirst } from './audit.js';
 import { leasedRowFields, rowTarget } from './row-fields.js';
-import { ago, byWhom, holderOf, readRowNow } from './row-now.js';
+import { ago, byWhom, endedHow, holderOf, readRowNow, whoMoved } from './row-now.js';
 
 export const clearLock = defineAction({
   name: 'clear_lock',
@@ -16,8 +15,8 @@ export const clearLock = defineAction({
   did: ({ before }) => `Cleared the stuck publish lock (lease #${String(before.token)}, silent for ${ago(before.silent).replace(' ago', '')}); the app can be published again.`,
   refusals: {
     holder_alive: ({ silent, ...rest }) => `The publish is alive: ${holderOf(rest)} last beat ${ago(silent)}. Nothing was changed. Wait for it, or cancel it.`,
-    already_clear: (facts) => `Nobody holds this lock any more (${String(facts.state)})${typeof facts.firstBy === 'string' ? `; it was cleared${byWhom(facts)}` : ''}. Nothing was changed, and nothing needs to be.`,
-    reclaimed: (facts) => `The lock was taken anew since you looked (lease #${String(facts.token)}, ${holderOf(facts)}, last beat ${ago(facts.silent)}). Nothing was changed; look at it again before you act.`,
+    already_clear: (facts) => `Nobody holds this lock any more: the publish is ${endedHow(facts)}. Nothing was changed, and nothing needs to be.`,
+    reclaimed: (facts) => `The lock was taken anew since you looked${byWhom(facts)}: lease #${String(facts.token)}, held by ${holderOf(facts)}, last beat ${ago(facts.silent)}. Nothing was changed; look at it again before you act.`,
   },
   async act(tx, { queue, id, token }, { config, actor }) {
     const found = await readRowNow(tx, queue, id);
@@ -27,6 +26,6 @@ export const clearLock = defineAction({
       return { outcome: 'applied', before: found.row, after: { state: 'failed', errorCode: 'cleared', publishNo: answer.publishNo }, owner: found.owner, changed: [{ table: queue.table, ids: [id] }], kicks: [{ lost: [id] }] };
     }
     if (answer.kind === 'none') return { outcome: 'refused', code: 'not_found', now: null };
-    return { outcome: 'refused', code: answer.kind, now: found.row, facts: answer.kind === 'already_clear' ? await whoWasFirst(tx, id, ['clear_lock']) : {} };
+    return { outcome: 'refused', code: answer.kind, now: found.row, facts: await whoMoved(tx, queue, id) };
   },
 });

@@ -22,7 +22,8 @@ import { readAttempt, recordAttempt, type Attempt, type Judged, type RecordedAtt
 const LOCK_LIMIT_MS = 3_000;
 const STATEMENT_LIMIT_MS = 30_000;
 const MAX_REASON_CHARS = 500;
-const SQL_LOCK_TIMEOUT = '55P03';
+/** A lock or a statement that took too long, a deadlock or a serialization failure that came again at every try: nothing was written. */
+const BUSY = ['55P03', '57014', '40P01', '40001'];
 
 export interface OperationsWorld {
   pool: pg.Pool;
@@ -151,7 +152,7 @@ async function recordRefusal(world: OperationsWorld, attempt: Attempt, answer: A
 
 /** A lost connection may have lost the answer to a commit that stands; a lock that stays taken is a refusal like another. */
 async function afterFailure(world: OperationsWorld, attempt: Attempt, error: unknown): Promise<Answer> {
-  if (errorCode(error) === SQL_LOCK_TIMEOUT) return recordRefusal(world, attempt, refusal('busy', common('busy')));
+  if (BUSY.includes(errorCode(error))) return recordRefusal(world, attempt, refusal('busy', common('busy')));
   if (!isConnectionError(error)) throw error;
   world.log.warn({ event: 'operator_action_unknown', action: attempt.action, target: attempt.target.id, err: error }, 'The connection was lost while an action was under way');
   const recorded = await readAttempt(world.pool, attempt.attemptId).catch(() => undefined);
@@ -205,7 +206,7 @@ async function rehearse(world: OperationsWorld, action: AnyAction, input: unknow
     }, { timeoutMs: STATEMENT_LIMIT_MS });
   } catch (error) {
     if (error instanceof Rehearsed) return error.effect;
-    if (errorCode(error) === SQL_LOCK_TIMEOUT) return { outcome: 'refused', code: 'busy', now: null };
+    if (BUSY.includes(errorCode(error))) return { outcome: 'refused', code: 'busy', now: null };
     throw error;
   }
 }

@@ -8,11 +8,13 @@ import { lockUser } from '../api/admission.js';
 import { takeLock } from '../deployments/lock.js';
 import { analysisJobs, deployments, jobCitations, OPEN_STATES, parseItems, parseJobs, type QueueDefinition } from '../lease/queues.js';
 import { offerAgain, reopen } from '../lease/reopen.js';
+import { isWaiting } from '../lease/words.js';
+import { readPause } from '../lease/worker-orders.js';
 import { defineAction, type Applied, type Effect, type Snapshot } from './action.js';
 import { rowFields, rowTarget } from './row-fields.js';
-import { ago, holderOf, readRowNow, type RowNow } from './row-now.js';
+import { ago, byWhom, endedHow, holderOf, readRowNow, whoMoved, type RowNow } from './row-now.js';
 
-type Code = 'input_gone' | 'running' | 'cap_reached' | 'finished' | 'analysis_in_progress' | 'queue_paused';
+type Code = 'input_gone' | 'running' | 'already_queued' | 'cap_reached' | 'finished' | 'analysis_in_progress' | 'queue_paused';
 
 const OPEN = OPEN_STATES.map((state) => `'${state}'`).join(', ');
 
@@ -23,15 +25,16 @@ export const rekick = defineAction({
   target: rowTarget,
   guard: 'Only what waits, or has ended without success while its input still exists and the user\'s caps allow it.',
   consequence: 'What waits is offered to workers again at once. What failed starts anew with fresh counters; a finished analysis checks its failed citations again, and its report is complete once they have ended.',
-  did: ({ before, after }) => after.offered === true ? 'Offered it to the workers again.'
+  did: ({ before, after }) => after.offered === true ? `Offered it to the workers again${after.paused === true ? '; its queue is paused, so it is taken once that is resumed' : ''}.`
     : after.citations !== undefined ? `Reopened ${String(after.citations)} failed citations; the analysis awaits them again.`
     : after.publishNo !== undefined ? `Started publish ${String(after.publishNo)} of the app.`
     : `Queued it again with fresh counters (it was ${String(before.state)}).`,
   refusals: {
     input_gone: ({ ask }) => `Its input no longer exists: ${String(ask)} Nothing was changed.`,
-    running: (facts) => facts.worker === null ? 'It awaits its own parts, which are under way. Nothing was changed; re-kick the part that is stuck.' : `It is running: ${holderOf(facts)} took it ${ago(facts.held)}. Nothing was changed.`,
+    running,
+    already_queued: (facts) => `It was queued again already${byWhom(facts)}, and waits for a worker. Nothing was changed; if it stays, look at whether a worker for it lives and its queue is not paused.`,
     cap_reached: ({ limit, current }) => `Its user has ${String(current)} uploads that are still being parsed; ${String(limit)} are allowed at once. Nothing was changed; wait until one has ended.`,
-    finished: ({ state }) => `There is nothing to repeat: it is ${String(state)} and nothing of it failed. Nothing was changed.`,
+    finished: (facts) => `There is nothing to repeat: it is ${endedHow(facts)}, and nothing of it failed. Nothing was changed.`,
     analysis_in_progress: ({ jobId }) => `The same thesis is being analysed for this session already (${String(jobId)}). Nothing was changed; wait for that one.`,
     queue_paused: ({ reason }) => `Publishing is paused (“${String(reason)}”). Nothing was changed; resume the queue first.`,
   },
@@ -39,14 +42,41 @@ export const rekick = defineAction({
     const first = await readRowNow(tx, queue, id, { lock: false });
     if (!first) return { outcome: 'refused', code: 'not_found', now: null };
     await lockUser(tx, first.owner.userId);
+    if (await isUntouchedSinceRekick(tx, queue, id)) return refused(await whatIs(tx, queue, id), 'already_queued', await whoMoved(tx, queue, id));
     // A parent is not locked here: its children are locked first, by the statement that reopens them.
     const found = (await readRowNow(tx, queue, id, { lock: !queue.children }))!;
     const work: Work = { tx, queue, id, row: found.row, owner: found.owner, limits: config, actor: actor.name };
-    if (await offerAgain(tx, queue, id)) return applied(work, { state: found.row.state, offered: true });
-    if (found.row.worker !== null || found.row.state === 'awaiting') return refused(found.row, 'running');
-    return ways[queue.table]?.(work) ?? refused(found.row, 'finished');
+    if (await offerAgain(tx, queue, id)) return applied(work, { state: found.row.state, offered: true, paused: (await readPause(tx, queue.table)) !== undefined });
+    const effect = queue.children ? await again({ ...work, row: await whatIs(tx, queue, id) }) : await again(work);
+    return effect.outcome === 'refused' && ['running', 'finished'].includes(effect.code) ? { ...effect, facts: await whoMoved(tx, queue, id) } : effect;
   },
 });
+
+function running(facts: Snapshot): string {
+  if (facts.worker === null) return `It awaits its own parts${facts.how === 'rekick' ? `: they were queued again${byWhom(facts)}` : ', which are under way'}. Nothing was changed; if one of them is stuck, re-kick that one.`;
+  const since = `${holderOf(facts)} took it ${ago(facts.held)}`;
+  if (Number(facts.leaseLeft) < 0) return `It is held: ${since}, but its lease ran out ${ago(-Number(facts.leaseLeft))}. Nothing was changed; release the stale lease instead.`;
+  return `It is running: ${since}, last beat ${ago(facts.silent)}. Nothing was changed; wait for it.`;
+}
+
+/** It waits, and nothing has happened to it since it was last queued again: a second time would change nothing. */
+async function isUntouchedSinceRekick(tx: pg.PoolClient, queue: QueueDefinition, id: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `select 1 from ${queue.table} t where t.id = $1 and ${isWaiting(queue, 't')}
+        and (select max(a.at) from operator_actions a where a.target_id = any (array[t.id::text${queue.parent ? `, t.${queue.parent.column}::text` : ''}]) and a.action = 'rekick' and a.outcome = 'applied')
+            >= (select e.at from queue_events e where e.row_id = t.id order by e.id desc limit 1)`, [id]);
+  return rowCount === 1;
+}
+
+async function whatIs(tx: pg.PoolClient, queue: QueueDefinition, id: string): Promise<RowNow> {
+  return (await readRowNow(tx, queue, id, { lock: false }))!.row;
+}
+
+async function again(work: Work): Promise<Effect<Code>> {
+  const { queue, row } = work;
+  if (row.ended === null) return refused(row, 'running');
+  return ways[queue.table]?.(work) ?? refused(row, 'finished');
+}
 
 interface Work {
   tx: pg.PoolClient;

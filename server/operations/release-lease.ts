@@ -2,18 +2,21 @@
 import type pg from 'pg';
 import { takeBack } from '../lease/take-back.js';
 import { defineAction, type Effect, type Snapshot } from './action.js';
-import { whoWasFirst } from './audit.js';
 import { leasedRowFields, rowTarget } from './row-fields.js';
-import { ago, byWhom, finished, holderOf, readRowNow, whoEnded, type RowNow } from './row-now.js';
+import { ago, byWhom, finished, holderOf, readRowNow, whoMoved, type RowNow } from './row-now.js';
 import { spell } from './spell.js';
 import type { z } from 'zod';
 
 type Input = z.output<typeof leasedRowFields>;
 
-const FREEING = ['release', 'force_release'];
+/** How a lease came to an end before the operator pressed, by the cause of the transition. */
+const FREED: Readonly<Record<string, string>> = {
+  release: 'released', force_release: 'taken by force', sweep: 'taken back', detach: 'taken back', drain: 'given back', answer_lost: 'given back',
+  retry: 'put back after a failure', outage: 'put back while a service outside is away', wait: 'put off', await: 'read to the end', rekick: 'queued again',
+};
 
 const reclaimed = (facts: Snapshot) => `${holderOf(facts)} has taken it since you looked, ${ago(facts.held)} (lease #${String(facts.token)}). Nothing was changed; look at it again before you act.`;
-const alreadyReleased = (facts: Snapshot) => `It was given back already${byWhom(facts)}; it waits for a worker. Nothing was changed.`;
+const alreadyReleased = (facts: Snapshot) => `Nobody holds it any more: it was ${FREED[String(facts.how)] ?? 'given back'}${byWhom(facts)}, and ${facts.state === 'awaiting' ? 'awaits its parts' : 'waits for a worker'}. Nothing was changed, and nothing needs to be.`;
 
 export const releaseLease = defineAction({
   name: 'release',
@@ -54,8 +57,7 @@ async function release(tx: pg.PoolClient, input: Input, how: 'stale' | 'force'):
   if (!found) return { outcome: 'refused', code: 'not_found', now: null };
   const taken = await takeBack(tx, queue, id, token, how);
   if (!taken) {
-    const code = codeOf(found.row, input);
-    return { outcome: 'refused', code, now: found.row, facts: code === 'finished' ? await whoEnded(tx, id) : await whoWasFirst(tx, id, FREEING) };
+    return { outcome: 'refused', code: codeOf(found.row, input), now: found.row, facts: await whoMoved(tx, queue, id) };
   }
   return {
     outcome: 'applied', before: found.row, after: { state: taken.state, token, version: taken.version, lostLeases: taken.lostLeases }, owner: found.owner,

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { lockUser } from '../api/admission.js';
 import { resetSources } from '../sources/session-reset.js';
 import { defineAction } from './action.js';
+import { whoWasFirst } from './audit.js';
+import { byWhom } from './row-now.js';
 
 export const outsideId = z.string().trim().min(1).max(200).regex(/^\P{Cc}+$/u, 'expected no control characters');
 
@@ -14,8 +16,9 @@ export const resetSessionSources = defineAction({
   guard: 'Only while no analysis of this session is waiting or running.',
   consequence: 'All its sources are unlinked; uploads of this session that are still being parsed will not link theirs. Documents are kept. An analysis started afterwards answers sources_unavailable until something is uploaded or linked.',
   confirmation: ({ sessionId }) => sessionId,
-  did: ({ after }) => `Unlinked ${String(after.unlinked)} sources of the session.`,
+  did: ({ after }) => `Unlinked ${count(after.unlinked, 'source')} of the session${Number(after.told) > 0 ? `; ${count(after.told, 'upload')} under way or failed will not link any` : ''}.`,
   refusals: {
+    already_reset: (facts) => `Nothing is linked in this session${typeof facts.firstBy === 'string' ? `: it was reset${byWhom(facts)}` : ''}. Nothing was changed, and nothing needs to be.`,
     analysis_running: ({ jobId }) => `An analysis of this session (${String(jobId)}) is waiting or running and needs its sources. Nothing was changed; wait until it has ended, or cancel it first.`,
   },
   async act(tx, { userId, sessionId }) {
@@ -26,6 +29,11 @@ export const resetSessionSources = defineAction({
     if (!rows[0]!.known) return { outcome: 'refused', code: 'not_found', now: null };
     const answer = await resetSources(tx, { userId, sessionId });
     if (answer.kind === 'analysis_running') return { outcome: 'refused', code: 'analysis_running', now: { linked: rows[0]!.linked }, facts: { jobId: answer.jobId } };
-    return { outcome: 'applied', before: { linked: rows[0]!.linked }, after: { linked: 0, unlinked: answer.unlinked }, changed: [], kicks: [] };
+    if (answer.unlinked + answer.told === 0) return { outcome: 'refused', code: 'already_reset', now: { linked: 0 }, facts: await whoWasFirst(tx, sessionId, ['reset_sources']) };
+    return { outcome: 'applied', before: { linked: rows[0]!.linked }, after: { linked: 0, unlinked: answer.unlinked, told: answer.told }, changed: [], kicks: [] };
   },
 });
+
+function count(n: unknown, noun: string): string {
+  return `${String(n)} ${noun}${n === 1 ? '' : 's'}`;
+}
