@@ -47,6 +47,17 @@ export function isAway(status: number): boolean {
   return status === 429 || status === 408 || status >= 500;
 }
 
+/**
+ * Whether the status speaks of our own settings (key, right, address, model) and so of every request alike: the queue rests until someone has
+ * put them right, and no work is failed for it.
+ */
+export function isMisconfigured(status: number): boolean {
+  return status === 401 || status === 403 || status === 404;
+}
+
+/** Between two tries while the settings are wrong (ms): a person has to act first. */
+export const MISCONFIGURED_PAUSE_MS = 60_000;
+
 /** Retry-After in milliseconds. Seconds only; the date form would need a clock that both sides trust. */
 export function retryAfterMs(error: unknown): number | undefined {
   const header = APICallError.isInstance(error) ? error.responseHeaders?.['retry-after'] : undefined;

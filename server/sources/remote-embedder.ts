@@ -6,7 +6,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, embedMany } from 'ai';
 import { OutsideError, PermanentError, TransientError } from '../lease/errors.js';
 import type { Embedder } from './embedder.js';
-import { insistently, isAway, messageOf, retryAfterMs, statusOf, type CallPolicy } from './outside-call.js';
+import { insistently, isAway, isMisconfigured, messageOf, MISCONFIGURED_PAUSE_MS, retryAfterMs, statusOf, type CallPolicy } from './outside-call.js';
 
 export interface RemoteService {
   baseUrl: string;
@@ -40,7 +40,9 @@ function faultOf(error: unknown): Error {
   const status = statusOf(error);
   if (status === undefined) return away(`The embedding service cannot be reached: ${messageOf(error)}`, error);
   if (isAway(status)) return away(`The embedding service answered ${status}.`, error);
-  if (status >= 400) return new PermanentError('embeddings_refused', `The embedding service refused the request with ${status}. Check EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL and EMBEDDINGS_API_KEY.`, { cause: error });
+  const refused = `The embedding service refused the request with ${status}. Check EMBEDDINGS_BASE_URL, EMBEDDINGS_MODEL and EMBEDDINGS_API_KEY.`;
+  if (isMisconfigured(status)) return new OutsideError('embeddings_refused', refused, { cause: error, retryAfterMs: MISCONFIGURED_PAUSE_MS });
+  if (status >= 400) return new PermanentError('embeddings_refused', refused, { cause: error });
   // A body that was never complete is an outage; a complete one that says something else is a lie.
   if (APICallError.isInstance(error) && error.responseBody === undefined) return away('The embedding service broke off its answer.', error);
   return lie(`an answer (${status}) that does not follow the protocol`, error);

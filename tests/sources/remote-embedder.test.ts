@@ -61,7 +61,13 @@ test('a long Retry-After is not waited for here but handed on', async () => {
   expect(service?.asked).toHaveLength(1);
 });
 
-test.each([400, 401, 403, 404, 422])('a refusal with %i is final and asked once', async (code) => {
+test.each([401, 403, 404])('a refusal with %i is one of our settings: asked once, and nothing fails for it', async (code) => {
+  const failure = await failureOf([status(code)]);
+  expect(failure).toMatchObject({ name: 'OutsideError', code: 'embeddings_refused', retryAfterMs: 60_000, message: expect.stringContaining('EMBEDDINGS_MODEL') });
+  expect(service?.asked).toHaveLength(1);
+});
+
+test.each([400, 422])('a refusal with %i is final and asked once', async (code) => {
   const failure = await failureOf([status(code)]);
   expect(failure).toBeInstanceOf(PermanentError);
   expect(failure).toMatchObject({ code: 'embeddings_refused', message: expect.stringContaining('EMBEDDINGS_MODEL') });

@@ -6,7 +6,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { APICallError, generateText, NoObjectGeneratedError, Output, type ModelMessage } from 'ai';
 import { OutsideError, PermanentError, TransientError } from '../../lease/errors.js';
 import { cappedFetch } from '../../sources/capped-fetch.js';
-import { insistently, isAway, messageOf, retryAfterMs, statusOf, type CallPolicy } from '../../sources/outside-call.js';
+import { insistently, isAway, isMisconfigured, messageOf, MISCONFIGURED_PAUSE_MS, retryAfterMs, statusOf, type CallPolicy } from '../../sources/outside-call.js';
 import type { Judge, JudgedPassage, Judgement } from './judge.js';
 import { answerSchema, INSTRUCTIONS, question, repairRequest } from './prompt.js';
 import { readAnswer } from './read-answer.js';
@@ -26,9 +26,20 @@ export function modelJudge(service: ModelService): Judge {
   const policy: CallPolicy = { timeoutMs: 60_000, tries: 3, firstPauseMs: 500, ...service };
   const provider = createOpenAICompatible({ name: 'judge', baseURL: service.baseUrl, apiKey: service.apiKey, supportsStructuredOutputs: true, fetch: cappedFetch(MOST_BYTES) });
   const model = provider.chatModel(service.model);
-  const ask = (messages: ModelMessage[], signal: AbortSignal) => insistently((own) => textOf(() => generateText({
-    model, messages, system: INSTRUCTIONS, output: Output.object({ schema: answerSchema }), maxRetries: 0, abortSignal: own,
-  })), policy, signal, faultOf);
+  // Not every compatible service knows response_format; the instructions ask for the same form, and the answer is read just as strictly.
+  let withSchema = true;
+  const generate = (messages: ModelMessage[], abortSignal: AbortSignal) => textOf(() => generateText({
+    model, messages, system: INSTRUCTIONS, ...(withSchema ? { output: Output.object({ schema: answerSchema }) } : {}), maxRetries: 0, abortSignal,
+  }));
+  const ask = (messages: ModelMessage[], signal: AbortSignal) => insistently(async (own) => {
+    try {
+      return await generate(messages, own);
+    } catch (error) {
+      if (!withSchema || !rejectsSchema(error)) throw error;
+      withSchema = false;
+      return generate(messages, own);
+    }
+  }, policy, signal, faultOf);
   return {
     label: `model:${service.model}`,
     judge: async (claim, passages, signal) => {
@@ -66,11 +77,18 @@ async function textOf(generate: () => Promise<{ text: string }>): Promise<string
   }
 }
 
+function rejectsSchema(error: unknown): boolean {
+  const status = statusOf(error);
+  return (status === 400 || status === 422) && APICallError.isInstance(error) && /response_format|json_schema|structured/i.test(error.responseBody ?? '');
+}
+
 function faultOf(error: unknown): Error {
   const status = statusOf(error);
   if (status === undefined) return away(`The model cannot be reached: ${messageOf(error)}`, error);
   if (isAway(status)) return away(`The model answered ${status}.`, error);
-  if (status >= 400) return new PermanentError('model_refused', `The model refused the request with ${status}. Check LLM_BASE_URL, LLM_MODEL and LLM_API_KEY.`, { cause: error });
+  const refused = `The model refused the request with ${status}. Check LLM_BASE_URL, LLM_MODEL and LLM_API_KEY.`;
+  if (isMisconfigured(status)) return new OutsideError('model_refused', refused, { cause: error, retryAfterMs: MISCONFIGURED_PAUSE_MS });
+  if (status >= 400) return new PermanentError('model_refused', refused, { cause: error });
   const broken = APICallError.isInstance(error) && error.responseBody === undefined;
   return away(broken ? 'The model broke off its answer.' : `The model's service gave an answer (${status}) that does not follow the protocol.`, error);
 }

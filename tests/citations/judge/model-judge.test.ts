@@ -136,7 +136,25 @@ test('nobody there is away', async () => {
   expect(error).toBeInstanceOf(OutsideError);
 });
 
-test.each([400, 401, 404])('a request that is refused with %i never succeeds', async (status) => {
+test.each([401, 403, 404])('a model that answers %i is not asked again for a while, and no claim fails for it: our settings are wrong', async (status) => {
+  const error = await failure([refuses(status)]);
+  expect(error).toBeInstanceOf(OutsideError);
+  expect(error).toMatchObject({ code: 'model_refused', retryAfterMs: 60_000, message: expect.stringContaining('LLM_API_KEY') });
+  expect(stub.asked).toHaveLength(1);
+});
+
+test('a service that knows no schema is asked without one, and from then on always', async () => {
+  const noSchema: StubAnswer = (asked, response) => {
+    if (asked.body.response_format === undefined) return supported(asked, response);
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: { message: "This response_format type is unavailable now" } }));
+  };
+  const judge = await judgeWith([noSchema]);
+  for (let n = 0; n < 2; n++) expect((await judge.judge(claim, passages, never)).verdict).toBe('supported');
+  expect(stub.asked.map(({ body }) => body.response_format !== undefined)).toEqual([true, false, false]);
+});
+
+test.each([400, 422])('a request that is refused with %i never succeeds', async (status) => {
   const error = await failure([refuses(status)]);
   expect(error).toBeInstanceOf(PermanentError);
   expect(error).toMatchObject({ code: 'model_refused' });
