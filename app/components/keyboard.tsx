@@ -2,17 +2,18 @@ import { useNavigate } from '@remix-run/react';
 import { useEffect, useRef, useState } from 'react';
 import { Dialog } from './ui/dialog';
 
-const places: Record<string, string> = { n: '/', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers' };
+const places: Record<string, string> = { n: '/', f: '/find', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers' };
 
 /** After `g`, the letter must follow within this time (milliseconds). */
 const CHORD_MS = 1_200;
 
 const keys = [
-  ['g n', 'Now'], ['g q', 'Queues'], ['g r', 'Reports'], ['g s', 'Sessions'], ['g d', 'Deployments'], ['g w', 'Workers'], ['/', 'Filter this list'], ['j  k', 'Next, previous row'],
+  ['/', 'Find anything'], ['ctrl k', 'The same, from within a field; ⌘ k on a Mac'], ['f', 'Filter this list'],
+  ['g n', 'Now'], ['g f', 'Find'], ['g q', 'Queues'], ['g r', 'Reports'], ['g s', 'Sessions'], ['g d', 'Deployments'], ['g w', 'Workers'], ['j  k', 'Next, previous row'],
   ['x', 'Select the row'], ['enter', 'Open the row'], ['esc', 'Leave the list'], ['?', 'This help'],
 ] as const;
 
-/** Page-wide keys and their help. Rows listen for their own (see use-row-keys). */
+/** Page-wide keys and their help. Rows listen for their own (see row-keys.ts), and so does the palette (find-launcher.tsx). */
 export function Keyboard() {
   const [help, setHelp] = useState(false);
   const navigate = useNavigate();
@@ -25,7 +26,7 @@ export function Keyboard() {
       if (chord && places[event.key]) navigate(places[event.key]!);
       else if (event.key === 'g') chordUntil.current = performance.now() + CHORD_MS;
       else if (event.key === '?') setHelp(true);
-      else if (event.key === '/') focusFilter(event);
+      else if (event.key === 'f') focusFilter(event);
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);

@@ -66,7 +66,7 @@ function FilterBox({ slug, filters }: { slug: string; filters: QueueFilters }) {
       {[...kept].map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />)}
       <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Filter by session, user, worker, version, error or age"
         placeholder="session, user:…, error:…, older:5m" />
-      <kbd className="filter-key" aria-hidden="true">/</kbd>
+      <kbd className="filter-key" aria-hidden="true">f</kbd>
     </Form>
   );
 }

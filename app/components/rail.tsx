@@ -18,6 +18,7 @@ export function Rail({ view, attention, version }: Props) {
       <div className="brand"><Mark />Leaseboard</div>
       <ul>
         <li><RailLink to="/" label="Now" n={attention} bad={attention > 0} note="need attention" /></li>
+        <li><RailLink to="/find" label="Find" n={0} bad={false} note="" /></li>
       </ul>
       <div className="rail-heading" id="rail-queues">Queues</div>
       <ul aria-labelledby="rail-queues">

@@ -49,7 +49,7 @@ function Box({ filters }: { filters: QueueFilters }) {
     <Form ref={form} method="get" action="/reports" className="filter-form">
       {[...new URLSearchParams(current.split('?')[1] ?? '')].map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />)}
       <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Filter by session or user" placeholder="session, user:…" />
-      <kbd className="filter-key" aria-hidden="true">/</kbd>
+      <kbd className="filter-key" aria-hidden="true">f</kbd>
     </Form>
   );
 }

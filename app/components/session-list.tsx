@@ -18,7 +18,7 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
       <div className="filter-bar chips" role="search" aria-label="Find a session">
         <Form method="get" action="/sessions" className="filter-form">
           <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Find by session id or user id, whole" placeholder="session id or user id" />
-          <kbd className="filter-key" aria-hidden="true">/</kbd>
+          <kbd className="filter-key" aria-hidden="true">f</kbd>
         </Form>
         {filters.q !== null ? <Link className="chip on" discover="none" to="/sessions"><span>session or user <bdi className="clip inline-block align-bottom max-w-[22ch]" title={filters.q}>{filters.q}</bdi></span><X size={13} aria-label="remove" /></Link> : null}
       </div>

@@ -6,11 +6,13 @@ import { useEffect, useState } from 'react';
 import type { NowView } from '../../server/console/now.js';
 import { Banner } from './ui/banner';
 import { FeedIndicator } from './feed-indicator';
+import { FindLauncher } from './find-launcher';
 import { Keyboard } from './keyboard';
 import { Age } from './age';
 import { OperatorMenu } from './operator-menu';
 import { Mark, Rail } from './rail';
 import { attentionOf } from '~/format/attention';
+import { placesOf } from '~/format/find-words';
 import { useFeed, useLiveView, useNow } from '~/live/use-live';
 import type { Theme } from '~/theme';
 
@@ -38,6 +40,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
         <header className="topbar">
           {busy ? <span className="busy" role="progressbar" aria-label="Loading" /> : null}
           <Drawer><Rail view={view} attention={attention} version={version} /></Drawer>
+          <FindLauncher operator={operator.name} places={placesOf(view.queues)} />
           <div className="topbar-end">
             <FeedIndicator />
             <span className="env clip" title={`Running at ${place}`}>{place}</span>

@@ -1,5 +1,5 @@
 import { cleanText } from '../db/text.js';
-import type { FindGroup, FindHit, FindSubject } from './find-view.js';
+import type { FindAnswer, FindGroup, FindHit, FindSubject } from './find-view.js';
 import { isUuid } from './queue-filters.js';
 
 /**
@@ -32,4 +32,9 @@ export function parseSubject(query: URLSearchParams): FindSubject | null {
   if (!userId || !sessionId) return null;
   const analysisId = query.get('analysis')?.toLowerCase() ?? '';
   return isUuid(analysisId) ? { userId, sessionId, analysisId } : { userId, sessionId };
+}
+
+/** Nothing fits, and everything was looked through: the customer may be told so. */
+export function isUnknown({ text, groups, names }: FindAnswer): boolean {
+  return text !== '' && groups.length === 0 && names === 'all';
 }
