@@ -492,6 +492,7 @@ create table queue_events (
 );
 CREATE INDEX queue_events_by_row ON queue_events USING btree (row_id, id);
 CREATE INDEX queue_events_by_time ON queue_events USING brin (at) WITH (pages_per_range='16');
+CREATE INDEX queue_events_given_up ON queue_events USING btree (worker_id, id) WHERE (cause = ANY (ARRAY['drain'::text, 'release'::text, 'force_release'::text, 'answer_lost'::text, 'sweep'::text, 'detach'::text, 'poison'::text, 'reclaim'::text, 'clear'::text, 'late_write'::text]));
 
 create table queue_minutes (
   queue text not null,
@@ -600,7 +601,7 @@ create table workers (
   constraint workers_pkey PRIMARY KEY (id),
   constraint workers_drained_by CHECK ((drained_by = ANY (ARRAY['shutdown'::text, 'operator'::text]))),
   constraint workers_draining CHECK (((draining_since IS NULL) = (drained_by IS NULL))),
-  constraint workers_role CHECK ((role = ANY (ARRAY['web'::text, 'worker'::text])))
+  constraint workers_role CHECK ((role = ANY (ARRAY['web'::text, 'worker'::text, 'inline'::text])))
 ) with (fillfactor=50);
 CREATE INDEX workers_by_start ON workers USING btree (started_at, id);
 CREATE INDEX workers_live ON workers USING btree (role, version) WHERE ((stopped_at IS NULL) AND (gone_at IS NULL));

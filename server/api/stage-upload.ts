@@ -13,6 +13,7 @@ import { admit, lockUser, type Caps } from './admission.js';
 import { earlierAnswer, keepAnswer, type IdempotentRequest, type StoredAnswer } from './idempotency.js';
 import type { ReceivedFile } from './receive-file.js';
 import type { UploadOwner } from './upload-fields.js';
+import { requireParser } from './worker-gate.js';
 
 /** Each statement's limit (ms); the longest writes one file. */
 const STATEMENT_LIMIT_MS = 60_000;
@@ -28,6 +29,8 @@ export interface Staging {
   pool: pg.Pool;
   caps: Caps;
   maxAttempts: number;
+  /** This process could parse the upload itself. */
+  takesInline: boolean;
   kickChannel: string;
   /** Told after the commit which rows are new (a hint to consoles). */
   changed(table: string, ids: string[]): void;
@@ -46,6 +49,7 @@ export function stageUpload(staging: Staging, upload: CompleteUpload): Promise<S
     await tx.query(`set local lock_timeout = ${LOCK_LIMIT_MS}`);
     const earlier = upload.request && await earlierAnswer(tx, upload.request);
     if (earlier) return { ...earlier, replayed: true };
+    await requireParser(tx, staging.takesInline);
     const answer = { status: 202, response: await stage(tx, staging, upload) };
     if (upload.request) await keepAnswer(tx, upload.request, answer);
     return { ...answer, replayed: false };

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
 import { cleanText } from '../db/text.js';
+import type { ProcessRole } from '../lease/processes.js';
 import { heldByWorker } from './now-fleet.js';
 import type { Reader } from './read.js';
 import { ms, readOnly, readStamp } from './read.js';
@@ -11,7 +12,7 @@ import type { Stamp } from './row-view.js';
 export interface WorkerView {
   id: string;
   label: string;
-  role: 'web' | 'worker';
+  role: ProcessRole;
   version: string;
   host: string;
   pid: number;

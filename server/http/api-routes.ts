@@ -21,7 +21,7 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   const desk = openUploadDesk({
     spool,
     limits: { ...config, silenceMs },
-    staging: { pool, caps: config, maxAttempts: config.maxAttempts, kickChannel: config.kickChannel, changed: (table, ids) => world.hints.changed(table, ids) },
+    staging: { pool, caps: config, maxAttempts: config.maxAttempts, takesInline: config.workerCapabilities.includes('parse'), kickChannel: config.kickChannel, changed: (table, ids) => world.hints.changed(table, ids) },
   });
   const api = Router({ caseSensitive: true });
   api.use(withToken(world));

@@ -10,12 +10,15 @@ import type { QueueDefinition } from './queues.js';
 /** A process that missed this many of its own beats counts as silent. */
 const SILENT_BEATS = 3;
 
+/** web: serves pages. worker: works. inline: the worker inside a web process, which has a row of its own besides that of role web. */
+export type ProcessRole = 'web' | 'worker' | 'inline';
+
 export interface ProcessIdentity {
   /** Unique per start. */
   id: string;
   /** WORKER_ID, for people. */
   label: string;
-  role: 'web' | 'worker';
+  role: ProcessRole;
   version: string;
   host: string;
   pid: number;
@@ -65,13 +68,26 @@ async function openRedeploy(db: Queryable, me: ProcessIdentity): Promise<void> {
     text: `insert into redeploys (id, role, from_version, to_version, started_at)
            select $1, $2, before.version, $3, now()
              from (select version from workers
-                    where role = $2 and id <> $4 and started_at <= (select started_at from workers where id = $4)
+                    where $2 in ('web', 'worker') and role = $2 and id <> $4 and started_at <= (select started_at from workers where id = $4)
                     order by (${isLive()}) desc, started_at desc limit 1) as before
             where before.version <> $3
               and not exists (select 1 from workers where role = $2 and version = $3 and id <> $4 and ${isLive()})
            on conflict do nothing`,
     values: [uuidv7(), me.role, me.version, me.id],
   });
+}
+
+/**
+ * What live processes of these roles advertise. One that drains because it is being stopped does not count; one that an operator drained
+ * does: its work waits for the operator's decision, and moves nowhere meanwhile. Needs no transaction.
+ */
+export async function advertised(db: Queryable, roles: readonly ProcessRole[] = ['worker']): Promise<Set<string>> {
+  const { rows } = await db.query({
+    text: `select distinct unnest(w.capabilities) as capability from workers w
+            where w.role = any ($1) and ${isLive('w')} and w.drained_by is distinct from 'shutdown'`,
+    values: [roles],
+  });
+  return new Set(rows.map((row) => row.capability as string));
 }
 
 /** One beat. @returns the orders standing for this process; undefined when the row is not there (register again). */

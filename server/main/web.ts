@@ -11,6 +11,7 @@ import { loadBuild, pages } from '../http/pages.js';
 import { identify, createSweepLoop } from '../worker/process.js';
 import { boot } from './boot.js';
 import { listen } from './http-server.js';
+import { createInlineWork } from './inline.js';
 import { runMain, stopOnSignal } from './run-main.js';
 import { createRegistration } from './web-registration.js';
 import { endWorld, makeWorld, type World } from './world.js';
@@ -26,6 +27,7 @@ await runMain(async () => {
   const world = makeWorld({ config, log, processId: identity.id });
   const registration = createRegistration({ pool: world.pool, identity, log });
   const sweeps = createSweepLoop({ config, pool: world.pool, identity, hints: world.hints, log });
+  const inline = createInlineWork(world);
   const spool = await openSpool({ maxBytes: config.maxUploadBytes * SPOOLED_UPLOADS });
   const console = await consoleParts(world);
   const live = openLive(world);
@@ -35,6 +37,7 @@ await runMain(async () => {
   await registration.start();
   world.listener.start();
   sweeps.start();
+  inline.start();
   const server = await listen(app, config);
   log.info({ event: 'listening', host: config.host, port: server.port, version: config.appVersion }, 'listening');
   process.send?.({ listening: server.port });
@@ -46,7 +49,8 @@ await runMain(async () => {
       stopping = true;
       await registration.drain(config.drainSeconds);
       live.close();
-      await server.close(config.drainSeconds * 1000);
+      // Together: both have the whole budget, and neither waits for the other's.
+      await Promise.all([server.close(config.drainSeconds * 1000), inline.stop(config.drainSeconds)]);
       await sweeps.stop();
       await registration.stop();
       await endWorld(world);

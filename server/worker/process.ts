@@ -10,7 +10,7 @@ import { createRowHints, type RowHints } from '../bus/row-hints.js';
 import type { Config } from '../config.js';
 import { applicationName, connectDirect, connectionConfig } from '../db/connection.js';
 import { createReservedConnection, type ReservedConnection } from '../db/reserved.js';
-import { markStopped, registerProcess, startShutdownDrain, type ProcessIdentity } from '../lease/processes.js';
+import { markStopped, registerProcess, startShutdownDrain, type ProcessIdentity, type ProcessRole } from '../lease/processes.js';
 import { queues, type QueueDefinition } from '../lease/queues.js';
 import { sweep } from '../lease/sweep.js';
 import type { Logger } from '../log.js';
@@ -35,9 +35,10 @@ export const PUMP_SETUP = `${BY_INDEX}; set statement_timeout = '${PUMP_ANSWER_M
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') in ('off', 'local')`;
 
 /** WORKER_ID is a label; the identity is unique per start. */
-export function identify(config: Config, role: 'web' | 'worker', queuesTaken: readonly QueueDefinition[]): ProcessIdentity {
+export function identify(config: Config, role: ProcessRole, queuesTaken: readonly QueueDefinition[]): ProcessIdentity {
+  const label = role === 'inline' ? `${config.workerId}/inline` : config.workerId;
   return {
-    id: `${config.workerId}-${randomBytes(5).toString('hex')}`, label: config.workerId, role, version: config.appVersion, host: os.hostname(), pid: process.pid,
+    id: `${label}-${randomBytes(5).toString('hex')}`, label, role, version: config.appVersion, host: os.hostname(), pid: process.pid,
     capabilities: [...new Set(queuesTaken.map((queue) => queue.capability))],
     kinds: Object.fromEntries(queuesTaken.map((queue) => [queue.table, { ...queue.kinds }])),
     slots: queuesTaken.length === 0 ? 0 : lanesOf(config, queuesTaken).reduce((sum, lane) => sum + lane.slots, 0),
@@ -56,7 +57,7 @@ export interface WorkerProcess {
 
 export interface WorkerProcessOptions {
   config: Config;
-  role: 'web' | 'worker';
+  role: 'worker' | 'inline';
   pool: pg.Pool;
   handlers: Handlers;
   log: Logger;
