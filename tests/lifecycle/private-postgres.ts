@@ -21,11 +21,11 @@ export interface PrivatePostgres {
   remove(): Promise<void>;
 }
 
-/** A migrated Postgres of this test's own, under the supervisor that `npm start` uses. */
-export async function privatePostgres(): Promise<PrivatePostgres> {
+/** A migrated Postgres of this test's own, under the supervisor that `npm start` uses. `settings` are the server's. */
+export async function privatePostgres(settings: Record<string, string> = {}): Promise<PrivatePostgres> {
   const log = createLogger({ level: 'fatal', name: 'test', destination: 2 });
   const dataDir = await mkdtemp(path.join(os.tmpdir(), 'leaseboard-test-postgres-'));
-  const ensure = () => ensureEmbedded({ dataDir, log, settings: { fsync: 'off' } });
+  const ensure = () => ensureEmbedded({ dataDir, log, settings: { fsync: 'off', ...settings } });
   let server = await ensure();
   await migrate({ directUrl: server.url, migrationsDir: path.resolve(import.meta.dirname, '../../sql/migrations'), log });
   return {
