@@ -13,6 +13,7 @@ import { readPause } from '../lease/worker-orders.js';
 import { defineAction, type Applied, type Effect, type Snapshot } from './action.js';
 import { rowFields, rowTarget } from './row-fields.js';
 import { ago, byWhom, endedHow, holderOf, readRowNow, whoMoved, type RowNow } from './row-now.js';
+import { spell } from './spell.js';
 
 type Code = 'input_gone' | 'running' | 'already_queued' | 'cap_reached' | 'finished' | 'analysis_in_progress' | 'queue_paused';
 
@@ -36,7 +37,7 @@ export const rekick = defineAction({
     cap_reached: ({ limit, current }) => `Its user has ${String(current)} uploads that are still being parsed; ${String(limit)} are allowed at once. Nothing was changed; wait until one has ended.`,
     finished: (facts) => `There is nothing to repeat: it is ${endedHow(facts)}, and nothing of it failed. Nothing was changed.`,
     analysis_in_progress: ({ jobId }) => `The same thesis is being analysed for this session already (${String(jobId)}). Nothing was changed; wait for that one.`,
-    queue_paused: ({ reason }) => `Publishing is paused (“${String(reason)}”). Nothing was changed; resume the queue first.`,
+    queue_paused: ({ by, seconds, reason }) => `Publishing is paused by ${String(by)}, ${spell(Number(seconds))} ago (“${String(reason)}”). Nothing was changed; resume the queue first.`,
   },
   async act(tx, { queue, id }, { config, actor }) {
     const first = await readRowNow(tx, queue, id, { lock: false });
@@ -166,7 +167,7 @@ async function publishAgain(work: Work): Promise<Effect<Code>> {
   const { rows } = await tx.query<{ projectId: string; slug: string; userId: string }>(`select project_id as "projectId", slug, user_id as "userId" from ${deployments.table} where id = $1`, [id]);
   const answer = await takeLock(tx, { ...rows[0]!, requestedBy: 'button', source: `re-kick by ${actor}`.slice(0, 200) }, limits.publishDeadAfterSeconds, limits.maxAttempts);
   if (answer.kind === 'taken') return applied(work, { state: 'building', publishNo: answer.lock.publishNo });
-  if (answer.kind === 'paused') return refused(row, 'queue_paused', { reason: answer.reason });
+  if (answer.kind === 'paused') return refused(row, 'queue_paused', { ...(await readPause(tx, deployments.table)) ?? { by: 'someone', seconds: 0, reason: answer.reason } });
   return refused((await readRowNow(tx, deployments, id))!.row, 'running');
 }
 
