@@ -5,13 +5,14 @@ export type Logger = pino.Logger;
 /** Anything that lets its reader in: passwords in connection strings, API tokens, sign-in links, bearer headers. */
 const secrets: [RegExp, string][] = [
   [/(postgres(?:ql)?:\/\/[^:/@\s"]*):[^@\s"]*@/g, '$1:***@'],
-  [/\blb_[\w-]{20,}/g, 'lb_***'],
+  // Whole tokens only: names of files may begin with lb_ too.
+  [/\blb_[\w-]{43,}/g, 'lb_***'],
   [/(\/signin\/)[\w-]{8,}/g, '$1***'],
   [/(lb_(?:session|oidc)=)[^;,\s"\\]+/g, '$1***'],
   [/(Bearer )[\w.~+/=-]+/gi, '$1***'],
 ];
 
-/** The text without the secrets that a log line could carry. */
+/** The text without the secrets that could let its reader in: for log lines, and for texts from outside before they are stored and shown. */
 export function redacted(text: string): string {
   return secrets.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }

@@ -205,3 +205,10 @@ describe('connections that break', () => {
     expect(rows).toEqual([{ lost: 0, attempt: 0 }]);
   });
 });
+
+it('secrets in what a handler throws are not kept on the row', async () => {
+  const [id] = await add(database.pool, ['talks']);
+  await startWorker(database, { test_rows: async () => { throw new Error(`postgres://app:hunter2@db/x refused lb_${'a'.repeat(43)}`); } }, { maxAttempts: 1 });
+  await until(async () => (await row(database.pool, id!)).error_message !== null);
+  expect((await row(database.pool, id!)).error_message).toBe('postgres://app:***@db/x refused lb_***');
+});
