@@ -3,6 +3,7 @@ import type { RowPage } from '../../server/console/row-page.js';
 import { Age } from './age';
 import { LeaseCard } from './lease-card';
 import { LinkedRows } from './linked-rows';
+import { RowActions } from './row-actions';
 import { StateMark } from './state-mark';
 import { NewerWorker, Subject } from './row-cells';
 import { Timeline } from './timeline';
@@ -31,6 +32,7 @@ export function RowDetail({ page: loaded, slug }: { page: RowPage; slug: string 
       {row.errorCode ? <ErrorText code={row.errorCode} message={row.errorMessage} final={row.state === 'failed'} /> : null}
       <div className="row-columns">
         <div className="min-w-0">
+          <RowActions row={row} slug={slug} noun={queue.noun} />
           <Timeline events={page.events} more={page.moreEvents} />
           <LinkedRows page={page} />
         </div>

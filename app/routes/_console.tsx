@@ -3,9 +3,12 @@ import { unlessTooSlow } from '../../server/console/read.js';
 import type { ShouldRevalidateFunction } from '@remix-run/react';
 import { Outlet, useLoaderData, useRouteLoaderData } from '@remix-run/react';
 import { readNow } from '../../server/console/now.js';
+import { actions } from '../../server/operations/actions.js';
+import { ActionDesk } from '~/components/action-desk';
 import { FailurePage } from '~/components/failure-page';
 import { Shell } from '~/components/shell';
 import { SlowPage } from '~/components/slow-page';
+import type { Rights } from '~/format/possible';
 import { LiveProvider } from '~/live/use-live';
 import { requireOperator } from '~/require-operator.server';
 import type { loader as rootLoader } from '~/root';
@@ -15,7 +18,10 @@ export async function loader({ context, request }: LoaderFunctionArgs) {
   const { config, kysely } = context.world;
   const now = await unlessTooSlow(readNow(kysely, config));
   const origin = config.publicUrl ?? new URL(request.url).origin;
-  return { now, origin, operator: { name, role }, place: new URL(origin).host, version: config.appVersion };
+  const rights: Rights = {
+    role, readOnly: config.readOnly, publishDeadAfterMs: config.publishDeadAfterSeconds * 1000, permissions: Object.fromEntries(actions.map((action) => [action.name, action.permission])),
+  };
+  return { now, origin, operator: { name, role }, rights, place: new URL(origin).host, version: config.appVersion };
 }
 
 /** The live stream keeps these figures fresh; going from page to page does not read them again. */
@@ -27,7 +33,7 @@ export default function Console() {
   if (!now) return <SlowPage />;
   return (
     <LiveProvider asOf={now.asOf}>
-      <Shell now={now} operator={operator} place={place} version={version} theme={theme}><Outlet /></Shell>
+      <ActionDesk><Shell now={now} operator={operator} place={place} version={version} theme={theme}><Outlet /></Shell></ActionDesk>
     </LiveProvider>
   );
 }
