@@ -1,24 +1,26 @@
 import { timingSafeEqual } from 'node:crypto';
 import type pg from 'pg';
 import { limited } from '../db/limited.js';
+import type { ApiScope } from '../operations/accounts.js';
 import { secretHash } from '../operations/secret.js';
 import { Problem } from './problem.js';
 
 export interface ApiCaller {
   tokenId: string;
   name: string;
+  scopes: readonly ApiScope[];
 }
 
 /**
- * Who calls the product API. Throws a 401 Problem for a missing, malformed, unknown or revoked token; a revoked token stops at once.
+ * Who calls the product API. Throws a 401 Problem for a missing, malformed, unknown, revoked or expired token; one that is revoked stops at once.
  * Only hashes are compared, in constant time. `last_used_at` is written at most once a minute, and its failure is ignored.
  */
 export async function authenticate(pool: pg.Pool, authorization: string | undefined): Promise<ApiCaller> {
   const token = /^Bearer +(lb_[\w-]{16,200})$/i.exec(authorization?.trim() ?? '')?.[1];
   if (!token) throw unauthorized('This call carries no API token. Send the header "Authorization: Bearer lb_…"; make a token with: npx leaseboard tokens add NAME');
   const hash = secretHash(token);
-  const { rows } = await pool.query<{ id: string; name: string; token_sha256: Buffer; revoked: boolean; unseen: boolean }>(limited(
-    `select id, name, token_sha256, revoked_at is not null as revoked,
+  const { rows } = await pool.query<{ id: string; name: string; scopes: ApiScope[]; token_sha256: Buffer; revoked: boolean; expired: boolean; unseen: boolean }>(limited(
+    `select id, name, scopes, token_sha256, revoked_at is not null as revoked, coalesce(expires_at <= now(), false) as expired,
             coalesce(last_used_at < now() - interval '1 minute', true) as unseen
        from api_tokens where token_sha256 = $1`,
     [hash],
@@ -26,8 +28,23 @@ export async function authenticate(pool: pg.Pool, authorization: string | undefi
   const row = rows[0];
   if (!row || !timingSafeEqual(row.token_sha256, hash)) throw unauthorized('This API token is not known here. Check that it was copied whole, or make one with: npx leaseboard tokens add NAME');
   if (row.revoked) throw unauthorized('This API token was revoked. Make a new one with: npx leaseboard tokens add NAME');
+  if (row.expired) throw unauthorized('This API token has expired. Revoke it and make a new one with: npx leaseboard tokens add NAME');
   if (row.unseen) await noteUsed(pool, row.id);
-  return { tokenId: row.id, name: row.name };
+  return { tokenId: row.id, name: row.name, scopes: row.scopes };
+}
+
+/** What a call needs: reading is GET, erasing a user has a scope of its own, everything else is writing. `path` is below /api. */
+export function scopeOf(method: string, path: string): ApiScope {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return 'api:read';
+  return /^\/users(\/|$)/i.test(path) ? 'api:erase' : 'api:write';
+}
+
+/** Throws a 403 Problem `insufficient_scope` (RFC 6750, 3.1) unless the token was made for this. */
+export function requireScope(caller: ApiCaller, scope: ApiScope): void {
+  if (caller.scopes.includes(scope)) return;
+  throw new Problem(403, 'insufficient_scope', `The token ${caller.name} may do ${caller.scopes.join(', ')}; this call needs ${scope}. Nothing was changed. Make a token with it: npx leaseboard tokens add NAME --scope ${scope}`, {
+    headers: { 'WWW-Authenticate': `Bearer realm="leaseboard", error="insufficient_scope", scope="${scope}"` }, extra: { scope },
+  });
 }
 
 function unauthorized(detail: string): Problem {

@@ -6,7 +6,7 @@ import { openUploadDesk, type UploadDesk } from '../api/parse-sources.js';
 import { Problem } from '../api/problem.js';
 import { answerPublish, type Publishing } from '../api/publish.js';
 import type { Spool } from '../api/spool.js';
-import { authenticate } from '../api/token.js';
+import { authenticate, requireScope, scopeOf } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
 import { analysisRoutes } from './analysis-routes.js';
 import { matches } from './etag.js';
@@ -62,9 +62,9 @@ function answering(answer: Answer): RequestHandler {
 function withToken(world: World): RequestHandler {
   return (req, res, next) => {
     authenticate(world.pool, req.get('authorization')).then((caller) => {
+      requireScope(caller, scopeOf(req.method, req.path));
       res.locals.caller = caller;
-      next();
-    }, next);
+    }).then(() => next(), next);
   };
 }
 

@@ -49,3 +49,8 @@ export function answerTable(rows: Record<string, string>[]): void {
   const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd();
   if (names.length > 0) answer([line(names), ...rows.map(row => line(names.map(name => row[name] ?? '')))].join('\n'));
 }
+
+/** Milliseconds since 1970 as text to the second. */
+export function instant(at: number | null): string {
+  return at === null ? '-' : new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -3,6 +3,8 @@ import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './cli-accounts.js';
 import { addDoctorCommand } from './cli-doctor.js';
 import { addEngineCommands } from './cli-engine.js';
+import { addSessionCommands } from './cli-sign-ins.js';
+import { addTokenCommands } from './cli-tokens.js';
 import { runMain } from './run-main.js';
 
 await runMain(async () => {
@@ -11,6 +13,8 @@ await runMain(async () => {
     .showHelpAfterError()
     .exitOverride();
   addAccountCommands(program);
+  addTokenCommands(program);
+  addSessionCommands(program);
   addEngineCommands(program);
   addDoctorCommand(program);
   try {

@@ -159,7 +159,8 @@ async function printAccess(running: Running): Promise<void> {
   const { config, log, embedded, stub } = running;
   const pool = createPool(config, { role: 'start', log });
   rememberConsole(config);
-  const [link, token] = [await signinLink(pool, config, 'admin'), await startToken(pool)];
+  const session = { pool, config, log };
+  const [link, token] = [await signinLink(session, 'admin', 'npm start', 'start'), await startToken(session, 'npm start', 'start')];
   await pool.end();
   const answers = await webAnswers(running);
   if (running.stopping) return;

@@ -9,18 +9,18 @@ export const FRESH_MINUTES = 15;
 
 /**
  * Keeps the hash as the account's password. Every session opened before ends, except `keepSession`; links too, since one may be in the wrong
- * hands. False when the account comes through a provider, or (`was` given) its password is another one by now.
+ * hands. Answers how many ended; undefined when the account comes through a provider, or (`was` given) its password is another one by now.
  */
-export async function keepPassword(tx: Tx, operatorId: string, hash: string, more: { was?: string | null; keepSession?: string } = {}): Promise<boolean> {
+export async function keepPassword(tx: Tx, operatorId: string, hash: string, more: { was?: string | null; keepSession?: string } = {}): Promise<number | undefined> {
   const { rowCount } = await tx.query(
     `update operators set password_hash = $2, password_set_at = now()
       where id = $1 and oidc_issuer is null and ($3 or password_hash is not distinct from $4)`,
     [operatorId, hash, more.was === undefined, more.was ?? null],
   );
-  if (rowCount !== 1) return false;
-  await tx.query('update operator_sessions set revoked_at = now() where operator_id = $1 and revoked_at is null and id is distinct from $2', [operatorId, more.keepSession ?? null]);
+  if (rowCount !== 1) return undefined;
+  const ended = await tx.query('update operator_sessions set revoked_at = now() where operator_id = $1 and revoked_at is null and expires_at > now() and id is distinct from $2', [operatorId, more.keepSession ?? null]);
   await tx.query('update signin_links set revoked_at = now() where operator_id = $1 and revoked_at is null and used_at is null', [operatorId]);
-  return true;
+  return ended.rowCount ?? 0;
 }
 
 export type Prepared = { ok: true; hash: string; was: string | null } | { ok: false; code: 'wrong_password' | 'weak_password' | 'not_fresh' | 'outside_account'; fault: string };

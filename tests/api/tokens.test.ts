@@ -1,5 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createApiToken, revokeApiToken } from '../../server/operations/accounts.js';
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { apiScopes, createApiToken, insertApiToken, revokeApiToken } from '../../server/operations/accounts.js';
+import { secretHash } from '../../server/operations/secret.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { signedIn, startWeb, type WebUnderTest } from '../http/web-under-test.js';
 import { formOf } from './uploads.js';
@@ -53,6 +56,40 @@ test('a revoked token stops with the next request', async () => {
   await revokeApiToken(database.pool, 'short-lived');
   const { status, problem } = await call('/api/parse-jobs/x', headers);
   expect([status, problem.detail]).toEqual([401, expect.stringContaining('revoked')]);
+});
+
+test('an expired token is refused like a revoked one, and says so', async () => {
+  const token = await createApiToken(database.pool, 'until now');
+  await database.pool.query(`update api_tokens set expires_at = now() where name = 'until now'`);
+  const { status, problem } = await call('/api/parse-jobs/x', { authorization: `Bearer ${token}` });
+  expect([status, problem.code, problem.detail]).toEqual([401, 'unauthorized', expect.stringContaining('expired')]);
+});
+
+describe('a token may do what it was made for', () => {
+  const calls = [
+    ['GET', '/api/parse-jobs/x', 'api:read'], ['GET', '/api/deployments/x/attempts/1', 'api:read'], ['OPTIONS', '/api/parse-sources', 'api:read'],
+    ['POST', '/api/parse-sources', 'api:write'], ['POST', '/api/analysis-jobs', 'api:write'], ['POST', '/api/projects/p/publish', 'api:write'], ['DELETE', '/api/sessions/s/sources?userId=u', 'api:write'],
+    ['DELETE', '/api/users/u', 'api:erase'],
+  ] as const;
+
+  test.each(apiScopes)('%s, and nothing else', async (scope) => {
+    const token = `lb_${randomBytes(32).toString('base64url')}`;
+    await insertApiToken(database.pool, { id: uuidv7(), name: `only ${scope}`, sha256: secretHash(token), scopes: [scope], expiresInDays: null });
+    for (const [method, path, needed] of calls) {
+      const response = await fetch(`${web.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } });
+      const text = await response.text();
+      expect([method, path, response.status === 403]).toEqual([method, path, needed !== scope]);
+      if (response.status !== 403) continue;
+      expect(JSON.parse(text)).toMatchObject({ code: 'insufficient_scope', scope: needed, detail: expect.stringContaining(`needs ${needed}`) });
+      expect(response.headers.get('www-authenticate')).toBe(`Bearer realm="leaseboard", error="insufficient_scope", scope="${needed}"`);
+    }
+  });
+
+  test('and one from before there were scopes everything', async () => {
+    const token = `lb_${randomBytes(32).toString('base64url')}`;
+    await database.pool.query('insert into api_tokens (id, name, token_sha256) values ($1, $2, $3)', [uuidv7(), 'old', secretHash(token)]);
+    for (const [method, path] of calls) expect((await fetch(`${web.url}${path}`, { method, headers: { authorization: `Bearer ${token}` } })).status).not.toBe(403);
+  });
 });
 
 test('its last use is noted, at most once a minute', async () => {

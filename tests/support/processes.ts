@@ -30,13 +30,14 @@ function cleanEnvironment(): NodeJS.ProcessEnv {
  * Starts `node build/<entry>` (for example `server/main/worker.js`; global setup has built it) with only `env`, output captured.
  * What still runs when the test file ends is killed.
  */
-export function startProcess(entry: string, env: Record<string, string> = {}, options: { args?: string[], cwd?: string } = {}): TestProcess {
+export function startProcess(entry: string, env: Record<string, string> = {}, options: { args?: string[], cwd?: string, input?: string } = {}): TestProcess {
   const file = path.isAbsolute(entry) ? entry : path.join(root, 'build', entry);
   const child = spawn(process.execPath, [file, ...options.args ?? []], {
     cwd: options.cwd ?? root,
     env: { ...cleanEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(options.input);
   return watch(child);
 }
 
