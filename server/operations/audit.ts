@@ -56,12 +56,15 @@ export async function readAttempt(db: Queryable, attemptId: string): Promise<Rec
   return rows[0] as unknown as RecordedAttempt | undefined;
 }
 
-/** Who applied one of these actions to this target last, and how long ago (seconds on the database clock): words for a person who came second. */
-export async function whoWasFirst(db: Queryable, targetId: string, actions: readonly string[]): Promise<Snapshot> {
+/**
+ * Who applied one of these actions to this target last, and how long ago (seconds on the database clock): words for a person who came second.
+ * `userId`: whose target, where ids are the user's own (a session).
+ */
+export async function whoWasFirst(db: Queryable, targetId: string, actions: readonly string[], userId?: string): Promise<Snapshot> {
   const { rows } = await db.query({
     text: `select actor_name as "firstBy", extract(epoch from clock_timestamp() - at)::float8 as "firstAgo" from operator_actions
-            where target_id = $1 and outcome = 'applied' and action = any ($2) order by id desc limit 1`,
-    values: [targetId, actions],
+            where target_id = $1 and outcome = 'applied' and action = any ($2) and ($3::text is null or user_id = $3) order by id desc limit 1`,
+    values: [targetId, actions, userId ?? null],
   });
   return (rows[0] as Snapshot | undefined) ?? {};
 }

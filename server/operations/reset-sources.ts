@@ -26,10 +26,11 @@ export const resetSessionSources = defineAction({
     const { rows } = await tx.query<{ linked: number; known: boolean }>(
       `select (select count(*)::int from session_sources where user_id = $1 and session_id = $2) as linked,
               exists (select 1 from session_sources where user_id = $1 and session_id = $2) or exists (select 1 from parse_jobs where user_id = $1 and session_id = $2) as known`, [userId, sessionId]);
-    if (!rows[0]!.known) return { outcome: 'refused', code: 'not_found', now: null };
+    const first = await whoWasFirst(tx, sessionId, ['reset_sources'], userId);
+    if (!rows[0]!.known && first.firstBy === undefined) return { outcome: 'refused', code: 'not_found', now: null };
     const answer = await resetSources(tx, { userId, sessionId });
     if (answer.kind === 'analysis_running') return { outcome: 'refused', code: 'analysis_running', now: { linked: rows[0]!.linked }, facts: { jobId: answer.jobId } };
-    if (answer.unlinked + answer.told === 0) return { outcome: 'refused', code: 'already_reset', now: { linked: 0 }, facts: await whoWasFirst(tx, sessionId, ['reset_sources']) };
+    if (answer.unlinked + answer.told === 0) return { outcome: 'refused', code: 'already_reset', now: { linked: 0 }, facts: first };
     return { outcome: 'applied', before: { linked: rows[0]!.linked }, after: { linked: 0, unlinked: answer.unlinked, told: answer.told }, changed: [], kicks: [] };
   },
 });

@@ -49,9 +49,10 @@ export async function registerWorkers(pool: pg.Pool): Promise<void> {
   await insertWorker(pool, { id: bob.workerId, label: 'worker-2', version: 'v2', capabilities: ALL });
 }
 
-/** Claims exactly this row, whatever else waits. */
+let claimed = 0;
+/** Claims exactly this row, whatever else waits: it has been due for longer than any other. */
 export async function claim(pool: pg.Pool, queue: QueueDefinition, holder: Holder, id: string): Promise<Lease> {
-  await pool.query(`update ${queue.table} set run_after = 'epoch' where id = $1`, [id]);
+  await pool.query(`update ${queue.table} set run_after = timestamptz 'epoch' - $2 * interval '1 minute' where id = $1`, [id, ++claimed]);
   const [lease] = await acquire(pool, queue, holder, 1);
   if (lease?.id !== id) throw new Error(`expected to claim ${id}, got ${String(lease?.id)}`);
   return lease;
