@@ -5,6 +5,7 @@ import type { Report } from './report.js';
 
 const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   drain: () => import('./drain.js'),
+  eta: () => import('./eta.js'),
   quality: () => import('./quality.js'),
 };
 

@@ -74,7 +74,7 @@ function uploadedNote({ uploads, linked, analysis, others }: JourneyView): strin
   const parts = [
     uploads > 1 ? `in ${uploads} uploads` : null,
     uploads === 0 && linked > 0 ? `${counted(linked, 'document')} linked from before` : null,
-    analysis?.pinned != null ? `${counted(analysis.pinned, 'source')} pinned by the analysis` : null,
+    analysis && analysis.pinned !== null ? `${counted(analysis.pinned, 'source')} pinned by the analysis` : null,
     others.laterFiles > 0 ? `${counted(others.laterFiles, 'file')} came later and ${others.laterFiles === 1 ? 'is' : 'are'} no part of it` : null,
   ].filter((part) => part !== null);
   return parts.length > 0 ? parts.join(', ') : null;

@@ -142,7 +142,7 @@ function why(unread: readonly Unread[], times: AnswerTimes): string {
   const alone = unread.length === 1;
   return times.list(unread.map(({ code, n }) => {
     const [one, many, advice, advices] = fileFailures[code] ?? fileFailures.internal!;
-    if (n > 1) return `${times.number(n)} ${many} (bitte ${advices})`;
+    if (n > 1) return `${alone ? 'sie' : times.number(n)} ${many} (bitte ${advices})`;
     return `${alone ? 'sie' : times.number(1)} ${one} (bitte ${advice})`;
   }));
 }

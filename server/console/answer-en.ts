@@ -35,10 +35,14 @@ function finished(situation: Situation & { kind: 'finished' }, times: AnswerTime
   return [
     `Your report was finished ${on(at, times)}`,
     citations === 0 ? 'no citation that could be checked was found in the thesis' : null,
-    unchecked > 0 ? `${times.number(unchecked)} of its ${plural(citations, 'citation', times)} could not be checked` : null,
+    unchecked > 0 ? notChecked(unchecked, citations, times) : null,
     unreadOfAll(situation, times),
     later > 0 ? `${plural(later, 'file', times)} uploaded later ${later === 1 ? 'is' : 'are'} not part of it` : null,
   ];
+}
+
+function notChecked(n: number, of: number, times: AnswerTimes): string {
+  return of === 1 ? 'its only citation could not be checked' : `${times.number(n)} of its ${times.number(of)} citations could not be checked`;
 }
 
 function filesRead({ read, files, unread }: Situation & { kind: 'files_read' }, times: AnswerTimes): Clause[] {
@@ -102,7 +106,7 @@ const atWork = (pace: Pace) => pace.kind === 'moving' || pace.kind === 'slow';
 function progress({ step, pace, done, total }: UnderWay, times: AnswerTimes): string {
   if (step === 'reading') return atWork(pace) ? 'the citations in your thesis are being collected' : 'the citations in your thesis have not been collected yet';
   if (step === 'indexing') return done === 1 ? 'your file has been read and is being prepared' : `your ${times.number(done)} files have been read and are being prepared`;
-  if (step === 'checks' && total === 1) return 'its one citation has not been checked yet';
+  if (step === 'checks' && total === 1) return 'its only citation has not been checked yet';
   if (step === 'files' && total === 1) return atWork(pace) ? 'your file is being read' : 'your file has not been read yet';
   const [what, participle] = step === 'files' ? ['files', 'read'] : ['citations', 'checked'];
   if (done === 0) return `none of ${step === 'files' ? 'your ' : 'its '}${times.number(total)} ${what} has been ${participle} yet`;
@@ -127,7 +131,7 @@ function why(unread: readonly Unread[], times: AnswerTimes): string {
   const alone = unread.length === 1;
   return times.list(unread.map(({ code, n }) => {
     const [one, many, advice, advices] = fileFailures[code] ?? fileFailures.internal!;
-    if (n > 1) return `${times.number(n)} ${many} (please ${advices})`;
+    if (n > 1) return `${alone ? 'they' : times.number(n)} ${many} (please ${advices})`;
     return `${alone ? 'it' : times.number(1)} ${one} (please ${advice})`;
   }));
 }

@@ -75,7 +75,7 @@ export function situationOf(told: Told): Situation {
   if (analysis?.state === 'succeeded') {
     return { kind: 'finished', at: analysis.finishedAt!, citations: told.checks?.total ?? 0, unchecked: uncheckedOf(told), files: files.total, unread, later: told.laterFiles };
   }
-  if (told.linked === 0 && files.succeeded > 0) return { kind: 'reset' };
+  if (told.linked === 0 && (files.succeeded > 0 || analysis)) return { kind: 'reset' };
   if (analysis) return analysis.state === 'cancelled' ? { kind: 'cancelled', at: analysis.finishedAt! } : { kind: 'failed', code: analysis.errorCode ?? 'internal', files: files.total, unread };
   if (files.total === 0) return { kind: 'documents', n: told.linked };
   return files.succeeded > 0 ? { kind: 'files_read', read: files.succeeded, files: files.total, unread } : { kind: 'files_unread', files: files.total, unread };

@@ -53,18 +53,27 @@ export async function countOtherReports(reader: Reader, jobId: string, userId: s
   return rows[0]!;
 }
 
-/** Fewer finished runs than this are no usual. */
-const USUAL_BASIS = 20;
-
-/** The usual 95th percentile of a queue's run time (milliseconds) from the minute samples of the last hour or, if those are few, of the last day; null without a basis. */
-export async function readUsualP95(reader: Reader, queue: QueueDefinition): Promise<number | null> {
+/**
+ * The minute samples of a queue, added up: of the last hour or, if those are fewer than `least`, of the last day; null if those are too few as
+ * well. Nothing here reads the raw events.
+ */
+export async function readHistogram(reader: Reader, queue: QueueDefinition, column: 'waits' | 'runs', least: number): Promise<number[] | null> {
   for (const minutes of [60, 24 * 60]) {
-    const { rows } = await sql<{ runs: number[] }>`
-      select array_agg(n order by bucket)::int[] as runs from (
-        select bucket, sum(n) as n from queue_minutes, unnest(runs) with ordinality as b(n, bucket)
+    const { rows } = await sql<{ counts: number[] | null }>`
+      select array_agg(n order by bucket)::int[] as counts from (
+        select bucket, sum(n) as n from queue_minutes, unnest(${sql.ref(column)}) with ordinality as b(n, bucket)
         where queue = ${queue.table} and minute >= date_trunc('minute', now()) - make_interval(mins => ${sql.lit(minutes)}) group by bucket) summed`.execute(reader);
-    const runs = rows[0]?.runs ?? [];
-    if (runs.reduce((sum, n) => sum + n, 0) >= USUAL_BASIS) return percentilesOf([runs]).p95;
+    const counts = rows[0]?.counts ?? [];
+    if (counts.reduce((sum, n) => sum + n, 0) >= least) return counts;
   }
   return null;
+}
+
+/** Fewer finished runs than this are no usual. */
+export const USUAL_BASIS = 20;
+
+/** The usual 95th percentile of a queue's run time (milliseconds); null without a basis. */
+export async function readUsualP95(reader: Reader, queue: QueueDefinition): Promise<number | null> {
+  const runs = await readHistogram(reader, queue, 'runs', USUAL_BASIS);
+  return runs && percentilesOf([runs]).p95;
 }

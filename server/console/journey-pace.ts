@@ -16,9 +16,9 @@ export interface Progress {
 
 /** What is being done, or would be if somebody took it; null when everything that was asked for has ended. */
 export function stepOf({ analysis, files, uploads }: Progress): Step | null {
-  if (analysis?.finishedAt != null) return null;
+  if (analysis && analysis.finishedAt !== null) return null;
   if (files.total > files.succeeded + files.failed + files.cancelled) return 'files';
-  if (analysis?.readAt == null && uploads.awaiting + uploads.queued + uploads.running + uploads.stale > 0) return 'indexing';
+  if (!analysis?.readAt && uploads.awaiting + uploads.queued + uploads.running + uploads.stale > 0) return 'indexing';
   if (!analysis) return null;
   return analysis.state === 'awaiting' ? 'checks' : 'reading';
 }

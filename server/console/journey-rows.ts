@@ -18,6 +18,8 @@ export interface AnalysisFacts {
   createdAt: number;
   finishedAt: number | null;
   runAfter: number;
+  /** Since when it has waited for a worker, if it waits. */
+  waitsSince: number;
   errorCode: string | null;
   /** When its claims were read: its checks come into being in that moment. */
   readAt: number | null;
@@ -67,7 +69,7 @@ export interface SurvivedRedeploy {
 /** The asked-for analysis or the latest; null without one. */
 export async function readAnalysis(reader: Reader, { userId, sessionId, analysisId }: JourneyKey): Promise<AnalysisFacts | null> {
   const { rows } = await sql<AnalysisFacts>`
-    select a.id, a.state, ${ms('a.created_at')} as "createdAt", ${ms('a.finished_at')} as "finishedAt", ${ms('a.run_after')} as "runAfter", a.error_code as "errorCode",
+    select a.id, a.state, ${ms('a.created_at')} as "createdAt", ${ms('a.finished_at')} as "finishedAt", ${ms('a.run_after')} as "runAfter", ${ms('greatest(a.run_after, a.queued_at)')} as "waitsSince", a.error_code as "errorCode",
       case when a.claims_total is not null then coalesce(
         (select ${ms('c.created_at')} from job_citations c where c.job_id = a.id order by c.ordinal limit 1), ${ms('a.finished_at')}) end as "readAt",
       a.claims_total as claims, case when a.marks_seen is not null then json_build_object('seen', a.marks_seen, 'resolved', coalesce(a.marks_resolved, 0)) end as marks,

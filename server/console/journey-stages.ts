@@ -102,7 +102,7 @@ function checked({ analysis, checks, step, pace, holders }: StagesInput): StageV
 }
 
 function ready({ analysis }: StagesInput): StageView {
-  if (analysis?.finishedAt == null) return stage('ready', 'ahead');
+  if (!analysis || analysis.finishedAt === null) return stage('ready', 'ahead');
   return stage('ready', endedAs(analysis.state), { startedAt: analysis.createdAt, finishedAt: analysis.finishedAt });
 }
 

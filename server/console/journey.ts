@@ -9,8 +9,11 @@ import type { QueueDefinition } from '../lease/queues.js';
 import { analysisJobs, jobCitations, parseItems, parseJobs } from '../lease/queues.js';
 import type { Answer, Eta, Situation } from './answer.js';
 import { answerOf, situationOf } from './answer.js';
+import { rangeOf } from './eta.js';
+import { readEnds } from './eta-journey.js';
+import { readPastAnalyses } from './eta-samples.js';
 import type { Group } from './journey-group.js';
-import { countAhead, countOtherReports, readOutlook, readUsualP95 } from './journey-outlook.js';
+import { countAhead, countOtherReports, readOutlook, readUsualP95, USUAL_BASIS } from './journey-outlook.js';
 import type { NextEvent, Pace, Progress, Step, Surroundings } from './journey-pace.js';
 import { groupOf, nextEvent, paceOf, stepOf } from './journey-pace.js';
 import type { AnalysisFacts, FileFailure, JourneyAction, JourneyKey, StageHolder, SurvivedRedeploy } from './journey-rows.js';
@@ -90,7 +93,7 @@ async function readIn(reader: Reader, key: JourneyKey, options: Required<Journey
   const pace = step && group && paceOf(group, await readSurroundings(reader, key, step, group, analysis, options.userCap));
   const holders = await readHolders(reader, key, analysis?.id ?? null);
   const redeploys = await readSurvived(reader, key, analysis);
-  const eta = null;
+  const eta = step && pace && rangeOf(await readEnds(reader, key, progress, step, pace, stamp.asOf));
   const situation = situationOf({ ...progress, step, pace, eta, linked: besides.linked, laterFiles: besides.laterFiles, survivedRedeploys: redeploys.length });
   return {
     ...stamp, userId: key.userId, sessionId: key.sessionId, analysis, others: { analyses: besides.analyses, laterFiles: besides.laterFiles },
@@ -109,9 +112,16 @@ async function readSurroundings(reader: Reader, key: JourneyKey, step: Step, gro
   const held = group.running > 0;
   const others = !held && step === 'checks' ? await countOtherReports(reader, analysis!.id, key.userId) : null;
   return {
-    outlook: await readOutlook(reader, queue), usualMs: held ? await readUsualP95(reader, queue) : null,
+    outlook: await readOutlook(reader, queue), usualMs: held ? await readUsual(reader, step, queue) : null,
     ahead: held ? 0 : others ? others.others : await countAhead(reader, queue, ownRows(key, step, analysis)), heldElsewhere: others?.own ?? 0, userCap,
   };
+}
+
+/** An analysis has not ended when its claims are read, so the samples of its queue do not know how long that takes. */
+async function readUsual(reader: Reader, step: Step, queue: QueueDefinition): Promise<number | null> {
+  if (step !== 'reading') return readUsualP95(reader, queue);
+  const took = (await readPastAnalyses(reader)).map(({ reading }) => reading.tookMs).sort((a, b) => a - b);
+  return took.length < USUAL_BASIS ? null : took[Math.ceil(0.95 * took.length) - 1]!;
 }
 
 function ownRows({ userId, sessionId }: JourneyKey, step: Step, analysis: AnalysisFacts | null) {

@@ -1,10 +1,12 @@
 import { startAnalysis } from '../api/analysis-jobs.js';
 import { readAnalysis } from '../api/analysis-view.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
+import { answerJourney, readJourneyKey, readJourneyTag } from '../api/journey.js';
 import { readReport } from '../api/report.js';
 import { resolveSources } from '../api/resolve-sources.js';
 import { unlinkSources } from '../api/session-sources.js';
 import { eraseUser } from '../api/user-erasure.js';
+import { journeyOptions } from '../console/journey-options.js';
 import { analysisJobs } from '../lease/queues.js';
 import type { Answer, Methods } from './api-routes.js';
 import { matches } from './etag.js';
@@ -18,6 +20,7 @@ export function analysisRoutes(world: World): Record<string, Methods> {
     '/analysis-jobs/:jobId': { GET: getAnalysis(world) },
     '/analysis-jobs/:jobId/report': { GET: async (req, res) => void res.set('Cache-Control', 'private, no-cache').json(await readReport(pool, String(req.params.jobId))) },
     '/resolve-sources': { POST: async (req, res) => void res.set('Cache-Control', 'no-store').json(await resolveSources(pool, req.body as unknown)) },
+    '/sessions/:sessionId/journey': { GET: getJourney(world) },
     '/sessions/:sessionId/sources': { DELETE: deleteSources(world) },
     '/sessions/:sessionId/sources/:documentId': { DELETE: deleteSources(world) },
     '/users/:userId': { DELETE: deleteUser(world) },
@@ -41,6 +44,18 @@ function getAnalysis({ pool }: World): Answer {
     const known = req.get('if-none-match');
     if (known && matches(known, tag, res)) return void res.status(304).end();
     res.set('ETag', tag).json(analysis);
+  };
+}
+
+function getJourney({ pool, kysely, config }: World): Answer {
+  return async (req, res) => {
+    const key = readJourneyKey(req.query.userId, req.params.sessionId);
+    const tag = await readJourneyTag(pool, key);
+    res.set('Cache-Control', 'private, no-cache');
+    const known = req.get('if-none-match');
+    if (known && matches(known, tag, res)) return void res.status(304).end();
+    const journey = await answerJourney(kysely, key, journeyOptions(config));
+    res.set('ETag', tag).json(journey);
   };
 }
 
