@@ -57,9 +57,9 @@ function Panel({ series, measure, title, words }: PanelProps) {
           <XAxis dataKey="at" type="number" domain={['dataMin', 'dataMax']} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
           <YAxis width={54} tickFormatter={words} tick={tick} axisLine={false} tickLine={false} allowDecimals={measure !== 'ended'} />
           <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
-          {labelled(series.redeploys).map(({ at, key, label }) => (
-            <ReferenceLine key={key} x={at} stroke="var(--low)" strokeDasharray="3 3"
-              label={label === '' ? undefined : { value: label, position: at > middle ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: 'var(--low)', fontSize: 11 }} />
+          {labelled(series).map(({ at, key, kind, label }) => (
+            <ReferenceLine key={key} x={at} {...lines[kind]}
+              label={label === '' ? undefined : { value: label, position: at > middle ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: lines[kind].stroke, fontSize: 11 }} />
           ))}
           {series.queues.map((queue, index) => (
             <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />
@@ -73,19 +73,30 @@ function Panel({ series, measure, title, words }: PanelProps) {
 interface Marker {
   at: number;
   key: string;
+  kind: 'redeploy' | 'action';
   label: string;
 }
 
-/** Redeploys with what to write above them; of several close together only the first speaks, for all (web and worker of one version: "all v43"). */
-function labelled(redeploys: SeriesView['redeploys']): Marker[] {
+/** A redeploy is a dashed line in amber, an operator's action a dotted one in ink: told apart by their dashes. */
+const lines = { redeploy: { stroke: 'var(--low)', strokeDasharray: '3 3' }, action: { stroke: 'var(--ink-2)', strokeDasharray: '1 2' } } as const;
+
+/**
+ * Redeploys and actions with what to write above them; of several close together only the first speaks, for all (web and worker of one
+ * version: "all v43").
+ */
+function labelled({ redeploys, actions }: Pick<SeriesView, 'redeploys' | 'actions'>): Marker[] {
+  const told = [
+    ...redeploys.map(({ at, role, toVersion }) => ({ at, key: `${role}${at}`, kind: 'redeploy' as const, words: `${role} ${toVersion}`, version: toVersion })),
+    ...actions.map(({ at, action, by }, index) => ({ at, key: `action${at}${index}`, kind: 'action' as const, words: `${action.replaceAll('_', ' ')} · ${by}`, version: null })),
+  ].sort((a, b) => a.at - b.at);
   const markers: Marker[] = [];
   let first: Marker | undefined;
-  for (const { role, at, toVersion } of [...redeploys].sort((a, b) => a.at - b.at)) {
-    const marker = { at, key: `${role}${at}`, label: '' };
-    if (!first || at - first.at > LABEL_MS) {
+  for (const { words, version, ...line } of told) {
+    const marker = { ...line, label: '' };
+    if (!first || marker.at - first.at > LABEL_MS) {
       first = marker;
-      first.label = `${role} ${toVersion}`;
-    } else if (first.label.endsWith(` ${toVersion}`)) first.label = `all ${toVersion}`;
+      first.label = words;
+    } else if (version !== null && first.label.endsWith(` ${version}`)) first.label = `all ${version}`;
     else if (!first.label.endsWith('…')) first.label = `${first.label}, …`;
     markers.push(marker);
   }
@@ -99,6 +110,9 @@ function Legend({ series }: { series: SeriesView }) {
         <span key={queue.slug}>
           <svg width="18" height="6" aria-hidden="true"><path d="M0 3h18" strokeWidth="1.5" {...strokes[index % strokes.length]} /></svg>{queue.title}
         </span>
+      ))}
+      {(['redeploy', 'action'] as const).filter((kind) => series[`${kind}s`].length > 0).map((kind) => (
+        <span key={kind}><svg width="8" height="12" aria-hidden="true"><path d="M4 0v12" strokeWidth="1.5" {...lines[kind]} /></svg>{kind === 'redeploy' ? 'redeploy' : 'operator action'}</span>
       ))}
     </span>
   );

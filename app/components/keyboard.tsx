@@ -2,15 +2,15 @@ import { useNavigate } from '@remix-run/react';
 import { useEffect, useRef, useState } from 'react';
 import { Dialog } from './ui/dialog';
 
-const places: Record<string, string> = { n: '/', f: '/find', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers' };
+const places: Record<string, string> = { n: '/', f: '/find', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers', e: '/redeploys', a: '/audit', ',': '/settings' };
 
 /** After `g`, the letter must follow within this time (milliseconds). */
 const CHORD_MS = 1_200;
 
 const keys = [
   ['/', 'Find anything'], ['ctrl k', 'The same, from within a field; ⌘ k on a Mac'], ['f', 'Filter this list'],
-  ['g n', 'Now'], ['g f', 'Find'], ['g q', 'Queues'], ['g r', 'Reports'], ['g s', 'Sessions'], ['g d', 'Deployments'], ['g w', 'Workers'], ['j  k', 'Next, previous row'],
-  ['x', 'Select the row'], ['enter', 'Open the row'], ['esc', 'Leave the list'], ['?', 'This help'],
+  ['g n', 'Now'], ['g f', 'Find'], ['g q', 'Queues'], ['g r', 'Reports'], ['g s', 'Sessions'], ['g d', 'Deployments'], ['g w', 'Workers'], ['g e', 'Redeploys'], ['g a', 'Audit'], ['g ,', 'Settings'], ['j  k', 'Next, previous row'],
+  ['x', 'Select the row'], ['a', 'Act on the row, or on those selected'], ['enter', 'Open the row'], ['esc', 'Leave the list'], ['?', 'This help'],
 ] as const;
 
 /** Page-wide keys and their help. Rows listen for their own (see row-keys.ts), and so does the palette (find-launcher.tsx). */

@@ -4,7 +4,7 @@ import type { NowView } from '../../server/console/now.js';
 import { count } from '~/format/count';
 
 interface Props {
-  view: Pick<NowView, 'queues' | 'versions' | 'stuckLocks'>;
+  view: Pick<NowView, 'queues' | 'versions' | 'stuckLocks' | 'boards'>;
   attention: number;
   version: string;
 }
@@ -33,6 +33,9 @@ export function Rail({ view, attention, version }: Props) {
         <li><RailLink to="/sessions" label="Sessions" n={0} bad={false} note="" /></li>
         {deployments ? <li><RailLink to="/deployments" label="Deployments" n={deployments.queued + deployments.running} bad={view.stuckLocks.length > 0} note={view.stuckLocks.length > 0 ? `publishing, ${view.stuckLocks.length} stuck` : 'publishing'} /></li> : null}
         <li><RailLink to="/workers" label="Workers" n={workers} bad={false} note="live" /></li>
+        <li><RailLink to="/redeploys" label="Redeploys" n={view.boards.length} bad={false} note="rolling" /></li>
+        <li><RailLink to="/audit" label="Audit" n={0} bad={false} note="" /></li>
+        <li><RailLink to="/settings" label="Settings" n={0} bad={false} note="" /></li>
       </ul>
       <div className="rail-foot">
         <span>Console <span className="mono">{version}</span></span>

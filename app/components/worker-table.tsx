@@ -29,7 +29,7 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td className="first"><bdi className="mono clip inline-block max-w-[28ch] align-bottom" title={worker.id}>{worker.label}</bdi></td>
       <td><span className="mono font-semibold">{worker.version}</span></td>
       <td className="soft">{worker.role}</td>
-      <td className="soft">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</td>
+      <td className="soft" title={kindWords(worker)}>{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</td>
       <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" discover="none" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
       <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
@@ -37,4 +37,10 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td className={`tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
     </tr>
   );
+}
+
+/** What it announced that it knows: other kinds and higher schema versions stay queued for a newer worker. */
+function kindWords({ kinds }: WorkerView): string | undefined {
+  const known = Object.values(kinds).flatMap((versions) => Object.entries(versions)).map(([kind, version]) => `${kind} up to version ${version}`);
+  return known.length === 0 ? undefined : `Knows ${known.join(', ')}`;
 }

@@ -1,6 +1,8 @@
-import { Link } from '@remix-run/react';
+import { Link, useRouteLoaderData } from '@remix-run/react';
 import clsx from 'clsx';
+import type { NowView } from '../../server/console/now.js';
 import type { WorkersFilter, WorkersView } from '../../server/console/workers.js';
+import { DrainBoards } from './drain-board';
 import { EmptyState } from './ui/empty-state';
 import { Section } from './ui/section';
 import { WorkerTable } from './worker-table';
@@ -8,6 +10,7 @@ import { Lifelines } from '~/charts/lifelines';
 import { counted } from '~/format/count';
 import { workerLook } from '~/format/worker-state';
 import { useLiveView, useNow } from '~/live/use-live';
+import type { loader as consoleLoader } from '~/routes/_console';
 
 /** Live processes and those that ended within the hour follow along; the archive of all is a picture of when it was loaded. */
 export function WorkersPage({ view, filter }: { view: WorkersView; filter: WorkersFilter }) {
@@ -16,11 +19,13 @@ export function WorkersPage({ view, filter }: { view: WorkersView; filter: Worke
 
 function Recent({ loaded }: { loaded: WorkersView }) {
   const view = useLiveView<WorkersView>('workers', loaded);
+  const summary = useLiveView<NowView>('summary', useRouteLoaderData<typeof consoleLoader>('routes/_console')!.now!);
   const now = useNow();
   const live = view.workers.filter((worker) => ['live', 'draining'].includes(workerLook(worker, now).word));
   return (
     <>
       <Head title="Workers" show="recent" note={`${liveWords(live)}, ${counted(live.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />
+      <DrainBoards boards={summary.boards} now={now} asOf={summary.asOf} />
       {view.workers.length === 0 ? <Nobody /> : (
         <>
           <Section title="Lifelines" aside="one bar a process, last hour"><Lifelines workers={view.workers} redeploys={view.redeploys} now={now} /></Section>
@@ -31,10 +36,13 @@ function Recent({ loaded }: { loaded: WorkersView }) {
   );
 }
 
-/** Workers are counted as the rail counts them; web processes beside them. */
+/** Workers are counted as the rail counts them; web processes beside them, and said if these do the workers' work. More than one version is said too. */
 function liveWords(live: WorkersView['workers']): string {
-  const webs = live.filter((worker) => worker.role === 'web').length;
-  return `${counted(live.length - webs, 'worker')} and ${counted(webs, 'web process', 'web processes')} live`;
+  const of = (role: string) => live.filter((worker) => worker.role === role).length;
+  const versions = [...new Set(live.map((worker) => worker.version))];
+  const inline = of('inline') > 0 ? `, ${of('inline')} working inline` : '';
+  const mixed = versions.length > 1 ? `, mixed versions (${versions.join(', ')})` : '';
+  return `${counted(of('worker'), 'worker')} and ${counted(of('web'), 'web process', 'web processes')} live${inline}${mixed}`;
 }
 
 function Archive({ view }: { view: WorkersView }) {

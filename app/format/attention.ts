@@ -3,6 +3,7 @@ import type { RowView } from '../../server/console/row-view.js';
 import { age } from './age';
 import { counted, listed } from './count';
 import { queuePath } from './filters';
+import { redeployPath } from './redeploy-words';
 
 export interface AttentionItem {
   key: string;
@@ -35,7 +36,7 @@ const OVERDUE_INTERVALS = 3;
 /** What needs a person, worst first. `now` in milliseconds on the database clock. */
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
-    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...tooNew(view, now), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
+    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...tooNew(view, now), ...leavingGaps(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
     ...nearTtl(view), ...poison(view, now), ...listener(feed),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
@@ -86,7 +87,7 @@ function uncovered(view: NowView): AttentionItem[] {
     const mine = view.queues.filter((queue) => queue.capability === capability);
     const waiting = mine.reduce((sum, queue) => sum + queue.queued, 0);
     return {
-      key: `uncovered:${capability}`, tone: 'stale', verdict: `no live worker can ${verbOf(capability)}`, subject: null, what: `No live worker can ${verbOf(capability)}: nobody takes this work`,
+      key: `uncovered:${capability}`, tone: 'stale', verdict: `no live worker can ${capabilityWords(capability)}`, subject: null, what: `No live worker can ${capabilityWords(capability)}: nobody takes this work`,
       why: `${listed(mine.map((queue) => queue.title))} · ${counted(waiting, 'row')} ${waiting === 1 ? 'waits' : 'wait'}`,
       advice: `Start a worker that takes “${capability}” (npm run worker). Nothing is lost meanwhile.`, timer: null, href: '/workers',
     };
@@ -106,6 +107,15 @@ function tooNew(view: NowView, now: number): AttentionItem[] {
       timer: null, href: queuePath(slug, { states: ['queued'] }),
     };
   });
+}
+
+/** Said before anyone notices: while the old version drains it still does what nobody will do after it. */
+function leavingGaps({ boards }: NowView): AttentionItem[] {
+  return boards.flatMap(({ redeploy: { id, fromVersion, toVersion }, onlyOld }) => onlyOld.map((capability): AttentionItem => ({
+    key: `leaving:${id}:${capability}`, tone: 'low', verdict: `only ${fromVersion} can ${capabilityWords(capability)}`, subject: null,
+    what: `Only ${fromVersion} can ${capabilityWords(capability)}, and it is leaving`, why: `no live process of ${toVersion} advertises “${capability}”`,
+    advice: `Start a process of ${toVersion} with this capability before ${fromVersion} has ended. What waits meanwhile is not lost.`, timer: null, href: redeployPath(id),
+  })));
 }
 
 /** The server looks at the front of a queue only (server/console/now-gaps.ts). */
@@ -171,7 +181,8 @@ function listener(feed: FeedState): AttentionItem[] {
   }];
 }
 
-function verbOf(capability: string): string {
+/** "parse", "check citations": what a worker with it can do. */
+export function capabilityWords(capability: string): string {
   return { parse: 'parse', citations: 'check citations', publish: 'publish' }[capability] ?? capability;
 }
 

@@ -1,6 +1,7 @@
 import type { LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
 import { useRouteLoaderData } from '@remix-run/react';
 import { AttentionList } from '~/components/attention-list';
+import { DrainBoards } from '~/components/drain-board';
 import { LastHour } from '~/components/last-hour';
 import { NothingYet } from '~/components/nothing-yet';
 import { QueueSummary } from '~/components/queue-summary';
@@ -31,6 +32,7 @@ export default function Now() {
     <>
       <VerdictLine verdict={verdictOf(view, items, now, feed)} />
       {items.length > 0 ? <Section title="Needs attention"><AttentionList items={items} now={now} /></Section> : null}
+      <DrainBoards boards={view.boards} now={now} asOf={view.asOf} />
       {used ? null : <NothingYet origin={origin} />}
       <Section title="Queues" aside="failed, wait and run: last hour"><QueueSummary queues={view.queues} /></Section>
       {used ? <LastHour /> : null}

@@ -7,10 +7,10 @@ import { ms } from './read.js';
 import { tableOf } from './row-select.js';
 
 /** By queue table: the kinds that some process that takes work now knows, with the highest schema version of each. */
-export type KnownKinds = Record<string, Record<string, number>>;
+type KnownKinds = Record<string, Record<string, number>>;
 
 /** Rows that no live process can take, because none knows their kind or schema version. They stay queued, uncharged. */
-export interface NewerWait {
+interface NewerWait {
   table: string;
   slug: string;
   noun: string;
@@ -31,7 +31,7 @@ export interface Gaps {
  * Rows looked at, from the front of a queue: what nobody takes ends up there, since all that is older has been taken. A queue without such
  * rows costs a walk of this many entries of the index of claimable rows, whatever waits behind them.
  */
-export const HEAD = 1_000;
+const HEAD = 1_000;
 
 /** What live processes know, and what waits for a newer one. */
 export async function readGaps(reader: Reader): Promise<Gaps> {

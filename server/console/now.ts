@@ -8,6 +8,8 @@ import type { FleetNow } from './now-fleet.js';
 import { readFleet } from './now-fleet.js';
 import type { Gaps } from './now-gaps.js';
 import { readGaps } from './now-gaps.js';
+import type { DrainBoard } from './redeploy-board.js';
+import { readDrainBoards } from './redeploy-board.js';
 import { queuesInOrder } from './queue-of-url.js';
 import { readOnly, readStamp } from './read.js';
 import type { Stamp } from './row-view.js';
@@ -15,6 +17,8 @@ import type { Stamp } from './row-view.js';
 /** The facts behind the Now page and the rail's counts; the page turns them into sentences. */
 export interface NowView extends Stamp, FleetNow, Gaps, Trouble {
   queues: QueueNow[];
+  /** Redeploys that roll now, newest first. */
+  boards: DrainBoard[];
 }
 
 /** What Now must know of the configuration (seconds). */
@@ -32,6 +36,7 @@ export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView>
     const fleet = await readFleet(reader);
     const gaps = await readGaps(reader);
     const trouble = await readTrouble(reader, stamp.asOf, limits);
-    return { ...stamp, queues: views, ...fleet, ...gaps, ...trouble };
+    const boards = await readDrainBoards(reader);
+    return { ...stamp, queues: views, boards, ...fleet, ...gaps, ...trouble };
   });
 }

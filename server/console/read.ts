@@ -17,12 +17,13 @@ export class ReadTimeoutError extends Error {
 }
 
 /**
- * Runs a page's queries in one read-only transaction: one clock (`now()`) for all of them, and a short timeout that ends with it.
+ * Runs a page's queries in one read-only transaction: one clock (`now()`) and one snapshot for all of them, so that its counts agree with each
+ * other, and a short timeout that ends with it.
  * @throws ReadTimeoutError when a statement exceeds the timeout; otherwise what pg throws.
  */
 export async function readOnly<T>(kysely: Kysely<DB>, read: (reader: Reader) => Promise<T>): Promise<T> {
   try {
-    return await kysely.transaction().setAccessMode('read only').execute(async (reader) => {
+    return await kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(async (reader) => {
       await sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(reader);
       return read(reader);
     });

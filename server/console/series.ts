@@ -19,12 +19,14 @@ export interface MinutePoint {
 export interface SeriesView extends Stamp {
   queues: { slug: string; title: string; points: MinutePoint[] }[];
   redeploys: { at: number; toVersion: string; role: string }[];
+  /** What operators did (refused attempts change nothing). */
+  actions: { at: number; action: string; by: string }[];
 }
 
 const MINUTES = 60;
 const MINUTE_MS = 60_000;
 
-/** The last hour, minute by minute, with the redeploys that began in it. Own read-only transaction. @throws ReadTimeoutError */
+/** The last hour, minute by minute, with the redeploys that began in it and what operators did. Own read-only transaction. @throws ReadTimeoutError */
 export function readSeries(kysely: Kysely<DB>): Promise<SeriesView> {
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
@@ -32,8 +34,11 @@ export function readSeries(kysely: Kysely<DB>): Promise<SeriesView> {
     const { rows: redeploys } = await sql<SeriesView['redeploys'][number]>`
       select ${ms('started_at')} as at, to_version as "toVersion", role from redeploys
       where started_at > now() - make_interval(mins => ${MINUTES}) order by started_at limit 50`.execute(reader);
+    const { rows: actions } = await sql<SeriesView['actions'][number]>`
+      select ${ms('at')} as at, action, actor_name as by from operator_actions
+      where at > now() - make_interval(mins => ${MINUTES}) and outcome = 'applied' order by at desc limit 50`.execute(reader);
     const lanes = queuesInOrder().map(({ slug, title, table }) => ({ slug, title, points: pointsOf(table, minutes, stamp.asOf) }));
-    return { ...stamp, queues: lanes, redeploys };
+    return { ...stamp, queues: lanes, redeploys, actions };
   });
 }
 

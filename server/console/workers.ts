@@ -17,6 +17,8 @@ export interface WorkerView {
   host: string;
   pid: number;
   capabilities: string[];
+  /** By queue table: the kinds it knows, with the highest schema version of each. */
+  kinds: Record<string, Record<string, number>>;
   slots: number;
   leases: number;
   heartbeatSeconds: number;
@@ -73,13 +75,17 @@ export function readWorkers(kysely: Kysely<DB>, filter: WorkersFilter = { show: 
   });
 }
 
+/** Of process `w` and the leases `h` that it holds. */
+export function workerColumns() {
+  return sql`w.id, w.label, w.role, w.version, w.host, w.pid, w.capabilities, w.kinds, w.slots, coalesce(h.leases, 0) as leases,
+    w.heartbeat_seconds::float8 as "heartbeatSeconds", ${ms('w.started_at')} as "startedAt", ${ms('w.heartbeat_at')} as "heartbeatAt",
+    ${ms('w.draining_since')} as "drainingSince", w.drained_by as "drainedBy", ${ms('w.kill_deadline_at')} as "killDeadlineAt",
+    ${ms('w.stopped_at')} as "stoppedAt", ${ms('w.gone_at')} as "goneAt"`;
+}
+
 async function select(reader: Reader, filter: WorkersFilter): Promise<WorkerView[]> {
   const { rows } = await sql<WorkerView>`
-    select w.id, w.label, w.role, w.version, w.host, w.pid, w.capabilities, w.slots, coalesce(h.leases, 0) as leases,
-      w.heartbeat_seconds::float8 as "heartbeatSeconds", ${ms('w.started_at')} as "startedAt", ${ms('w.heartbeat_at')} as "heartbeatAt",
-      ${ms('w.draining_since')} as "drainingSince", w.drained_by as "drainedBy", ${ms('w.kill_deadline_at')} as "killDeadlineAt",
-      ${ms('w.stopped_at')} as "stoppedAt", ${ms('w.gone_at')} as "goneAt"
-    from workers w left join (${heldByWorker()}) h on h.worker_id = w.id
+    select ${workerColumns()} from workers w left join (${heldByWorker()}) h on h.worker_id = w.id
     where ${condition(filter)}
     order by w.started_at desc, w.id desc limit ${sql.lit(filter.show === 'all' ? PAGE + 1 : RECENT_CAP)}`.execute(reader);
   return rows;

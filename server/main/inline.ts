@@ -80,7 +80,7 @@ export function createInlineWork({ config, pool, log }: Parts): InlineWork {
 }
 
 /** What this process could take. */
-export function capabilitiesOf(config: Config): Capability[] {
+function capabilitiesOf(config: Config): Capability[] {
   const possible = config.workerCapabilities.filter((capability) => capability !== 'publish' || config.orchestratorUrl !== undefined);
   return [...new Set(queues.map((queue) => queue.capability))].filter((capability) => possible.includes(capability));
 }

@@ -60,7 +60,7 @@ test('what happens next is said with its instant where that is known', () => {
 });
 
 const worker: WorkerView = {
-  id: 'w', label: 'w', role: 'worker', version: 'v1', host: 'h', pid: 1, capabilities: ['parse'], slots: 4, leases: 3, heartbeatSeconds: 30,
+  id: 'w', label: 'w', role: 'worker', version: 'v1', host: 'h', pid: 1, capabilities: ['parse'], kinds: {}, slots: 4, leases: 3, heartbeatSeconds: 30,
   startedAt: NOW - 1e6, heartbeatAt: NOW - 5_000, drainingSince: null, drainedBy: null, killDeadlineAt: null, stoppedAt: null, goneAt: null,
 };
 
