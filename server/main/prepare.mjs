@@ -24,6 +24,8 @@ const commands = {
   check: '.ci/check.mjs',
   bench: 'bench/run.ts',
   'repro:publish-race': 'bench/repro/publish-race.ts',
+  'repro:redeploy': 'bench/repro/redeploy.ts',
+  chaos: 'bench/chaos/run.ts',
   mutate: 'tests/mutation/token-mutation.ts',
   test: 'tests/support/run.mjs',
   prepare: undefined,

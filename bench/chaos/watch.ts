@@ -1,0 +1,94 @@
+/**
+ * Looks four times a second for rows that lie idle although somebody could take them: due and waiting, or held by a process that is dead or frozen.
+ * Such time counts only while a process that nothing is done to has a free slot and nothing else holds the row back; what then exceeds
+ * lease + sweep + poll was forgotten. The rest of the time is the outage.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { queues } from '../../server/lease/queues.js';
+import { isHeld, isWaiting } from '../../server/lease/words.js';
+import type { Slot } from './fleet.js';
+import { PROMISED_WAIT_MS, SETTINGS, SLACK_MS } from './settings.js';
+import type { Stage } from './stage.js';
+
+const EVERY_MS = 250;
+
+interface OpenRow {
+  queue: string;
+  id: string;
+  token: string;
+  holder: string | null;
+  /** It waits and is due, its queue neither paused nor resting. */
+  due: boolean;
+}
+
+export interface LongWait {
+  queue: string;
+  id: string;
+  idleMs: number;
+  /** On the monotonic clock, from the beginning (ms): when it was noticed. */
+  at: number;
+}
+
+const OPEN = queues.map((queue) => `select '${queue.table}' as queue, id, lease_token::text as token, case when ${isHeld(queue)} then worker_id end as holder,
+    ${isWaiting(queue)} and run_after <= now() and not exists (select 1 from queue_pauses p where p.queue = '${queue.table}') and not exists (select 1 from breakers b where b.queue = '${queue.table}') as due
+  from ${queue.table} where (${isHeld(queue)}) or (${isWaiting(queue)})`).join(' union all ');
+
+/** Somebody's transaction has been left open for a second: a frozen process keeps its locks until the server ends it, after ten. */
+const STUCK = `select 1 from pg_stat_activity where datname = current_database() and state = 'idle in transaction' and state_change < now() - interval '1 second' and application_name <> 'chaos' limit 1`;
+
+export class Watch {
+  /** The longest that any row lay idle (ms). */
+  longestMs = 0;
+  readonly tooLong: LongWait[] = [];
+  samples = 0;
+  /** Samples in which nobody could have taken anything: all were busy, or done something to. */
+  helpless = 0;
+  private readonly idle = new Map<string, { token: string; ms: number; told: boolean }>();
+  private stopped = false;
+  private last = performance.now();
+
+  constructor(private readonly stage: Stage, private readonly now: () => number) {}
+
+  async run(): Promise<void> {
+    while (!this.stopped) {
+      await this.look().catch(() => { this.last = performance.now(); }); // the database is away
+      await pause(EVERY_MS);
+    }
+  }
+
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async look(): Promise<void> {
+    const [{ rows }, stuck] = await Promise.all([this.stage.admin.query<OpenRow>(OPEN), this.stage.admin.query(STUCK)]);
+    const sinceMs = Math.min(performance.now() - this.last, EVERY_MS * 4);
+    this.last = performance.now();
+    this.samples += 1;
+    const working = this.stage.fleet.slots.filter((slot) => slot.role === 'worker' && slot.ready && !slot.frozen);
+    const able = stuck.rowCount === 0 && this.someSlotIsFree(rows, working);
+    if (!able) this.helpless += 1;
+    const idle = rows.filter((row) => row.due || (row.holder !== null && !working.some(({ identity }) => identity === row.holder)));
+    this.add(idle, able ? sinceMs : 0);
+  }
+
+  private someSlotIsFree(rows: readonly OpenRow[], working: readonly Slot[]): boolean {
+    return working.some((slot) => this.stage.fleet.isHealthy(slot) && rows.filter((row) => row.holder === slot.identity).length < Number(SETTINGS.WORKER_CONCURRENCY));
+  }
+
+  private add(rows: readonly OpenRow[], ms: number): void {
+    const seen = new Set(rows.map(({ queue, id }) => `${queue}/${id}`));
+    for (const key of this.idle.keys()) if (!seen.has(key)) this.idle.delete(key);
+    for (const { queue, id, token } of rows) {
+      const key = `${queue}/${id}`;
+      const before = this.idle.get(key);
+      const entry = before?.token === token ? before : { token, ms: 0, told: false };
+      entry.ms += ms;
+      this.idle.set(key, entry);
+      this.longestMs = Math.max(this.longestMs, entry.ms);
+      if (entry.told || entry.ms <= PROMISED_WAIT_MS + SLACK_MS) continue;
+      entry.told = true;
+      this.tooLong.push({ queue, id, idleMs: Math.round(entry.ms), at: this.now() });
+    }
+  }
+}
