@@ -14,6 +14,7 @@ import { Mark, Rail } from './rail';
 import { attentionOf } from '~/format/attention';
 import { placesOf } from '~/format/find-words';
 import { useFeed, useLiveView, useNow } from '~/live/use-live';
+import { useRights } from '~/rights';
 import type { Theme } from '~/theme';
 
 interface Props {
@@ -30,6 +31,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
   const view = useLiveView<NowView>('summary', loaded);
   const now = useNow();
   const feed = useFeed();
+  const { readOnly } = useRights();
   const attention = attentionOf(view, now, feed).length;
   const busy = useNavigation().state !== 'idle';
   return (
@@ -48,6 +50,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
           </div>
         </header>
         <main className="page" id="content" tabIndex={-1}>
+          {readOnly ? <Banner>This console is read-only (READ_ONLY): every action is refused, and buttons say so. Work, sweeps and the product API go on as always; the command line still acts.</Banner> : null}
           {feed.stale ? <Banner>Nothing could be read for a while: what you see may no longer be so<span aria-hidden>, it is from <Age at={feed.asOf} suffix=" ago" /></span>. Work goes on without this page; it catches up by itself.</Banner> : null}
           {children}
         </main>

@@ -23,6 +23,18 @@ const words: Readonly<Record<string, ActionWords>> = {
   pause_queue: { label: 'Pause queue', ask: ['Pause', '?'], did: 'paused the queue' },
   resume_queue: { label: 'Resume queue', ask: ['Resume', '?'], did: 'resumed the queue' },
   reveal: { label: 'Reveal text', ask: ['Reveal the text of report', '?'], did: 'revealed its text' },
+  create_account: { label: 'Add person', ask: ['Add', '?'], did: 'added the account' },
+  change_role: { label: 'Change role', ask: ['Change the role of', '?'], did: 'changed the role' },
+  disable_account: { label: 'Disable', ask: ['Disable', '?'], did: 'disabled the account' },
+  enable_account: { label: 'Enable again', ask: ['Enable', 'again?'], did: 'enabled the account' },
+  change_own_password: { label: 'Change own password', ask: ['Change the password of', '?'], did: 'changed their password' },
+  set_account_password: { label: 'Set password', ask: ['Set the password of', '?'], did: 'set the password' },
+  revoke_session: { label: 'End session', ask: ['End the session of', '?'], did: 'ended a session' },
+  sign_out_everywhere: { label: 'Sign out everywhere', ask: ['Sign', 'out of every other session?'], did: 'signed out everywhere' },
+  create_signin_link: { label: 'Make sign-in link', ask: ['Make a sign-in link for', '?'], did: 'made a sign-in link' },
+  revoke_signin_link: { label: 'Revoke link', ask: ['Revoke the sign-in link of', '?'], did: 'revoked a sign-in link' },
+  create_token: { label: 'Make API token', ask: ['Make the token', '?'], did: 'made an API token' },
+  revoke_token: { label: 'Revoke token', ask: ['Revoke the API token', '?'], did: 'revoked an API token' },
 };
 
 /** An action without words of its own is called by its name. */
