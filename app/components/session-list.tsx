@@ -22,7 +22,7 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
         </Form>
         {filters.q !== null ? <Link className="chip on" discover="none" to="/sessions"><span>session or user <bdi className="clip inline-block align-bottom max-w-[22ch]" title={filters.q}>{filters.q}</bdi></span><X size={13} aria-label="remove" /></Link> : null}
       </div>
-      {rows.length === 0 ? <Nothing searched={filters.q} /> : (
+      {rows.length === 0 ? <Nothing searched={filters.q} more={page.next !== null} /> : (
         <div className="card table-wrap">
           <table className="table stack" aria-label="Sessions">
             <thead>
@@ -56,10 +56,14 @@ function Figure({ label, n }: { label: string; n: number }) {
   return <td className="r" data-label={label}>{n === 0 ? <span className="zero">0</span> : count(n)}</td>;
 }
 
-function Nothing({ searched }: { searched: string | null }) {
+function Nothing({ searched, more }: { searched: string | null; more: boolean }) {
   return (
     <div className="card">
-      {searched === null ? (
+      {more ? (
+        <EmptyState title="No session was last active here">
+          <p className="soft">The uploads and analyses of this stretch belong to sessions that were active again later: those are on earlier pages. Go on with “Older”.</p>
+        </EmptyState>
+      ) : searched === null ? (
         <EmptyState title="No session yet">
           <p className="soft">A session comes into being with its first upload: the product backend names it. It shows here which documents are linked to it, and what of them is persisted.</p>
         </EmptyState>

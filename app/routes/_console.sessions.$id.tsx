@@ -14,7 +14,7 @@ export const meta: MetaFunction<typeof loader> = () => [{ title: 'Session · Lea
 export async function loader({ context, params, request }: LoaderFunctionArgs) {
   requireOperator(context);
   const { sessionId, userId } = parseSessionAddress(params.id ?? '', new URL(request.url).searchParams);
-  const answer = await unlessTooSlow(readSession(context.world.kysely, sessionId, userId));
+  const answer = await unlessTooSlow(readSession(context.world.kysely, sessionId, userId, context.world.config.sourceCacheTtlSeconds));
   if (answer?.users.length === 0) throw new Response('No upload, analysis or linked document names this session. Ids are compared whole: check the link, or search for the user.', { status: 404 });
   return { sessionId, answer };
 }

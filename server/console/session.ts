@@ -7,6 +7,8 @@ import type { Reader } from './read.js';
 import { readOnly, readStamp } from './read.js';
 import { selectRows, tableOf } from './row-select.js';
 import type { RowView, Stamp } from './row-view.js';
+import type { KeeperView } from './session-cache.js';
+import { readKeepers } from './session-cache.js';
 import type { SourceView, StagedView } from './session-documents.js';
 import { readSources, readStaged } from './session-documents.js';
 
@@ -18,6 +20,9 @@ export interface SessionPage extends Stamp {
   staged: StagedView;
   uploads: { rows: RowView[]; more: boolean };
   analyses: { rows: RowView[]; more: boolean };
+  /** Who may keep the session's index in memory now. */
+  keepers: KeeperView[];
+  cacheSeconds: number;
 }
 
 /** Two users may have given a session the same id: then the address must say whose. */
@@ -29,8 +34,8 @@ export interface SessionAnswer {
 const JOBS_SHOWN = 20;
 const USERS_SHOWN = 100;
 
-/** A user's session, or the users that have one of this id. Own read-only transaction. @throws ReadTimeoutError */
-export function readSession(kysely: Kysely<DB>, sessionId: string, userId: string | null): Promise<SessionAnswer> {
+/** A user's session, or the users that have one of this id. `cacheSeconds`: SOURCE_CACHE_TTL_SECONDS. Own read-only transaction. @throws ReadTimeoutError */
+export function readSession(kysely: Kysely<DB>, sessionId: string, userId: string | null, cacheSeconds: number): Promise<SessionAnswer> {
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
     const users = await readUsers(reader, sessionId, userId);
@@ -42,6 +47,7 @@ export function readSession(kysely: Kysely<DB>, sessionId: string, userId: strin
       page: {
         ...stamp, ...key, ...sources, staged: await readStaged(reader, key),
         uploads: await readJobs(reader, parseJobs, key), analyses: await readJobs(reader, analysisJobs, key),
+        keepers: await readKeepers(reader, key, cacheSeconds), cacheSeconds,
       },
     };
   });

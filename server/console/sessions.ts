@@ -57,39 +57,70 @@ function outsideId(text: string | null | undefined): string | null {
 export function readSessions(kysely: Kysely<DB>, filters: SessionFilters): Promise<SessionsPage> {
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
-    const active = await readActive(reader, filters);
-    const more = active.length > SESSIONS_PER_PAGE;
-    const shown = active.slice(0, SESSIONS_PER_PAGE);
-    const keys = more || filters.q === null ? shown : [...shown, ...(await readLinkedOnly(reader, filters.q))];
-    return { ...stamp, sessions: await summarise(reader, keys), next: more ? shown.at(-1)!.newest : null };
+    const { keys: active, next } = await readActive(reader, filters);
+    const keys = next !== null || filters.q === null ? active : [...active, ...(await readLinkedOnly(reader, filters.q))];
+    return { ...stamp, sessions: await summarise(reader, keys), next };
   });
 }
 
 type Key = Pick<SessionSummary, 'userId' | 'sessionId' | 'newest'>;
 
+/** Jobs of the first step, and what it grows by: most sessions have a few, some have hundreds. */
+const WALKED = 500;
+const GROWTH = 4;
+/** Then the page ends with what it has, and the next one goes on from there. */
+const STEPS = 3;
+
+interface Step {
+  found: Key[];
+  /** The last job looked at; null at the end of the history. */
+  last: string | null;
+}
+
 /**
- * Walks uploads and analyses newest first and keeps the first of each session: as many steps as the page's sessions had jobs. One index range
- * a branch: an OR over session and user would walk the whole history for an id that is rarely there.
+ * Walks uploads and analyses newest first, in steps, and keeps the newest of each session. Only that one is asked whether the session has a
+ * newer job on an earlier page: asking every job cost half a second from the middle of a long history.
  */
-async function readActive(reader: Reader, filters: SessionFilters): Promise<Key[]> {
-  const limit = sql.lit(SESSIONS_PER_PAGE + 1);
-  const columns = filters.q === null ? [null] : (['session_id', 'user_id'] as const);
-  const branches = columns.flatMap((column) => [newestOf('parse_jobs', column, filters), newestOf('analysis_jobs', column, filters)]);
-  const { rows } = await sql<Key>`
-    select user_id as "userId", session_id as "sessionId", id as newest
-    from (${sql.join(branches, sql` union `)}) found order by id desc limit ${limit}`.execute(reader);
-  return rows;
+async function readActive(reader: Reader, { q, before }: SessionFilters): Promise<{ keys: Key[]; next: string | null }> {
+  const keys: Key[] = [];
+  let cursor = before;
+  for (let step = 0, size = WALKED; step < STEPS; step += 1, size *= GROWTH) {
+    const { found, last } = await walk(reader, q, cursor, size);
+    keys.push(...found);
+    if (keys.length > SESSIONS_PER_PAGE) return { keys: keys.slice(0, SESSIONS_PER_PAGE), next: keys[SESSIONS_PER_PAGE - 1]!.newest };
+    if (last === null) return { keys, next: null };
+    cursor = last;
+  }
+  return { keys, next: cursor };
 }
 
-function newestOf(table: 'parse_jobs' | 'analysis_jobs', column: 'session_id' | 'user_id' | null, { q, before }: SessionFilters) {
-  const conditions = [noneNewer('parse_jobs'), noneNewer('analysis_jobs')];
-  if (column !== null) conditions.push(sql`${sql.ref(`j.${column}`)} = ${q}`);
-  if (before !== null) conditions.push(sql`j.id < ${before}::uuid`);
-  return sql`(select j.id, j.user_id, j.session_id from ${sql.raw(table)} j where ${sql.join(conditions, sql` and `)} order by j.id desc limit ${sql.lit(SESSIONS_PER_PAGE + 1)})`;
+/** One index range a branch: an OR over session and user would walk the whole history for an id that is rarely there. */
+async function walk(reader: Reader, q: string | null, cursor: string | null, size: number): Promise<Step> {
+  const columns = q === null ? [null] : (['session_id', 'user_id'] as const);
+  const branches = columns.flatMap((column) => (['parse_jobs', 'analysis_jobs'] as const).map((table) => jobsOf(table, column, q, cursor, size)));
+  const unseen = cursor === null ? sql`true` : sql.join([noneSince('parse_jobs', cursor), noneSince('analysis_jobs', cursor)], sql` and `);
+  const { rows } = await sql<Key & { unseen: boolean; walked: number; last: string }>`
+    with walked as materialized (select id, user_id, session_id from (${sql.join(branches, sql` union `)}) jobs order by id desc limit ${sql.lit(size)}),
+      sessions as materialized (select distinct on (user_id, session_id) user_id, session_id, id from walked order by user_id, session_id, id desc)
+    select j.user_id as "userId", j.session_id as "sessionId", j.id as newest, ${unseen} as unseen,
+      (select count(*)::int from walked) as walked, (select id from walked order by id limit 1) as last
+    from sessions j order by j.id desc`.execute(reader);
+  const first = rows[0];
+  return {
+    found: rows.filter((row) => row.unseen).map(({ userId, sessionId, newest }) => ({ userId, sessionId, newest })),
+    last: first && first.walked === size ? first.last : null,
+  };
 }
 
-function noneNewer(table: 'parse_jobs' | 'analysis_jobs') {
-  return sql`not exists (select 1 from ${sql.raw(table)} k where k.session_id = j.session_id and k.user_id = j.user_id and k.id > j.id)`;
+function jobsOf(table: 'parse_jobs' | 'analysis_jobs', column: 'session_id' | 'user_id' | null, q: string | null, cursor: string | null, size: number) {
+  const conditions = [sql`true`];
+  if (column !== null) conditions.push(sql`${sql.ref(`r.${column}`)} = ${q}`);
+  if (cursor !== null) conditions.push(sql`r.id < ${cursor}::uuid`);
+  return sql`(select r.id, r.user_id, r.session_id from ${sql.raw(table)} r where ${sql.join(conditions, sql` and `)} order by r.id desc limit ${sql.lit(size)})`;
+}
+
+function noneSince(table: 'parse_jobs' | 'analysis_jobs', cursor: string) {
+  return sql`not exists (select 1 from ${sql.raw(table)} k where k.session_id = j.session_id and k.user_id = j.user_id and k.id >= ${cursor}::uuid)`;
 }
 
 /** Documents can be linked to a session that never had an upload (resolve-sources). */
