@@ -5,6 +5,7 @@ import { ReadTimeoutError, readOnly, unlessTooSlow } from '../../server/console/
 import { createKysely } from '../../server/db/kysely.js';
 import { BUCKET_BOUNDS_MS } from '../../server/lease/samples.js';
 import { sql as raw } from 'kysely';
+import { v7 as uuidv7 } from 'uuid';
 import type { TestDatabase } from '../support/database.js';
 import { testDatabase } from '../support/database.js';
 import { insertRow, insertWorker, sql } from '../support/factories.js';
@@ -58,6 +59,19 @@ test('percentiles and throughput come from the closed minutes of the last hour',
   expect(queue.wait.p95).toBeLessThanOrEqual(BUCKET_BOUNDS_MS[14]!);
   const lane = (await readSeries(kysely)).queues.find((each) => each.slug === 'parse-items')!;
   expect(lane.points.map((point) => point.ended).filter((ended) => ended > 0)).toEqual([8, 5]);
+});
+
+test('the charts are marked with what operators did in the last hour, not with what was refused or is older', async () => {
+  const act = (action: string, minutesAgo: number, refused: boolean) => insertRow(database.pool, 'operator_actions', {
+    attempt_id: uuidv7(), at: sql(`now() - interval '${minutesAgo} minutes'`), actor_kind: 'operator', actor_name: 'ada', actor_role: 'operator', via: 'page', action,
+    target_kind: 'queue', target_id: 'parse_items', outcome: refused ? 'refused' : 'applied', refusal: refused ? 'already_paused' : null, answer: 'A test.',
+  });
+  await act('pause_queue', 20, false);
+  await act('pause_queue', 10, true);
+  await act('resume_queue', 90, false);
+  const { actions, asOf } = await readSeries(kysely);
+  expect(actions).toEqual([{ at: expect.any(Number), action: 'pause_queue', by: 'ada' }]);
+  expect(Math.round((asOf - actions[0]!.at) / 60_000)).toBe(20);
 });
 
 test('a paused queue, a resting one, poison and uploads near their end are all there with what is needed to say so', async () => {
