@@ -1,6 +1,7 @@
 /** `npx leaseboard …`: answers on stdout, everything else on stderr, exit 1 when something is wrong. */
 import { Command, CommanderError } from 'commander';
 import { addAccountCommands } from './cli-accounts.js';
+import { addActionCommands } from './cli-actions.js';
 import { addDoctorCommand } from './cli-doctor.js';
 import { addEngineCommands } from './cli-engine.js';
 import { addSessionCommands } from './cli-sign-ins.js';
@@ -15,6 +16,7 @@ await runMain(async () => {
   addAccountCommands(program);
   addTokenCommands(program);
   addSessionCommands(program);
+  addActionCommands(program);
   addEngineCommands(program);
   addDoctorCommand(program);
   try {
