@@ -4,6 +4,7 @@ import { OutsideId, OutsideName, ShortId } from './names';
 import { StateMark } from './state-mark';
 import { Shape } from './ui/shape';
 import { capitalised, listed } from '~/format/count';
+import { rowNoun } from '~/format/find-words';
 import { shownState } from '~/format/state';
 import { useNow } from '~/live/use-live';
 
@@ -18,7 +19,7 @@ function nameOf(hit: FindHit) {
     case 'session': return <OutsideId id={hit.sessionId} width="34ch" />;
     case 'document': return <OutsideName name={hit.filename} width="44ch" />;
     case 'worker': return <OutsideId id={hit.label} width="24ch" />;
-    case 'row': return hit.name === null ? <>{capitalised(hit.noun)} <span className="dim"><ShortId id={hit.id} /></span></> : <OutsideName name={hit.name} width="44ch" />;
+    case 'row': return hit.name === null ? <>{capitalised(rowNoun(hit))} <span className="dim"><ShortId id={hit.id} /></span></> : <OutsideName name={hit.name} width="44ch" />;
   }
 }
 
@@ -28,12 +29,12 @@ function aboutOf(hit: FindHit) {
     case 'session': return <>{hit.email === null ? null : <><OutsideName name={hit.email} width="30ch" /> · </>}user <OutsideId id={hit.userId} width="18ch" /></>;
     case 'document': return <>document · <Owner userId={hit.userId} sessionId={hit.sessionId} /></>;
     case 'worker': return `${hit.role} process ${hit.version}${hit.capabilities.length > 0 ? ` · ${listed(hit.capabilities)}` : ''}`;
-    case 'row': return hit.table === 'deployments' ? <>project <OutsideId id={hit.project ?? ''} width="22ch" /></> : <>{hit.noun} · <Owner userId={hit.userId} sessionId={hit.sessionId} /></>;
+    case 'row': return hit.table === 'deployments' ? <>project <OutsideId id={hit.project ?? ''} width="22ch" /></> : <>{rowNoun(hit)} · <Owner userId={hit.userId} sessionId={hit.sessionId} /></>;
   }
 }
 
 function Owner({ userId, sessionId }: { userId: string | null; sessionId: string | null }) {
-  return <>user <OutsideId id={userId ?? '–'} width="16ch" />{sessionId === null ? null : <>, session <OutsideId id={sessionId} width="16ch" /></>}</>;
+  return <>{sessionId === null ? null : <>session <OutsideId id={sessionId} width="16ch" />, </>}user <OutsideId id={userId ?? '–'} width="14ch" /></>;
 }
 
 function StateOf({ hit }: { hit: FindHit }) {

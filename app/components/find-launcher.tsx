@@ -1,7 +1,6 @@
-import { useLocation } from '@remix-run/react';
 import { Search } from 'lucide-react';
-import type { RefObject } from 'react';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import type { MutableRefObject } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { isTyping } from './keyboard';
 import type { Place } from '~/format/find-words';
 
@@ -11,57 +10,60 @@ const FindPalette = lazy(load);
 /** `/` and ⌘K or Ctrl-K open the palette from anywhere. Its script comes after the page; what is typed before it is there is kept for it. */
 export function FindLauncher({ operator, places }: { operator: string; places: readonly Place[] }) {
   const [open, setOpen] = useState(false);
-  const early = useEarlyKeys(open);
-  useOpeningKeys(() => setOpen(true));
+  const early = useRef<string | null>(null);
+  const before = useRef<Element | null>(null);
+  const begin = useCallback(() => {
+    before.current = document.activeElement;
+    early.current = '';
+    setOpen(true);
+  }, []);
+  const end = useCallback(() => {
+    early.current = null;
+    setOpen(false);
+  }, []);
+  useKeys(early, begin);
   useEffect(() => void load().catch(() => {}), []);
-  const { key } = useLocation();
-  useEffect(() => setOpen(false), [key]);
   return (
     <>
-      <button type="button" className="btn find-button" aria-keyshortcuts="/ Control+K Meta+K" onClick={() => setOpen(true)}><Search aria-hidden /><span>Find</span><kbd aria-hidden="true">/</kbd></button>
-      {open ? <Suspense fallback={null}><Ready early={early} operator={operator} places={places} onClose={() => setOpen(false)} /></Suspense> : null}
+      <button type="button" className="btn find-button" aria-keyshortcuts="/ Control+K Meta+K" aria-label="Find" onClick={begin}><Search aria-hidden /><span>Find</span><kbd aria-hidden="true">/</kbd></button>
+      {open ? <Suspense fallback={null}><FindPalette early={early} before={before} operator={operator} places={places} onClose={end} /></Suspense> : null}
     </>
   );
 }
 
-/** Made anew when the script has come: then it reads all that was typed meanwhile. */
-function Ready({ early, ...props }: { early: RefObject<string>; operator: string; places: readonly Place[]; onClose: () => void }) {
-  const [typed] = useState(() => early.current ?? '');
-  return <FindPalette early={typed} {...props} />;
-}
-
-/** Letters between the opening key and the first moment of the palette are meant for it, and for no shortcut of the page. */
-function useEarlyKeys(open: boolean): RefObject<string> {
-  const typed = useRef('');
+/**
+ * The keys that open it, and the letters between them and the moment in which its field has the focus: they are meant for it, and for no
+ * shortcut of the page. `early` is null while it is closed. One listener, before all others: no state of a component is as quick as typing.
+ */
+function useKeys(early: MutableRefObject<string | null>, begin: () => void) {
   useEffect(() => {
-    if (!open) return;
-    typed.current = '';
     const onKey = (event: KeyboardEvent) => {
-      if (document.querySelector('[role=dialog]') || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === 'Backspace') typed.current = typed.current.slice(0, -1);
-      else if (event.key.length === 1) typed.current += event.key;
-      else return;
+      const opening = early.current === null;
+      if (opening ? !opens(event) : !isForLater(event) && !isChord(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
+      if (opening) begin();
+      else if (!isChord(event)) keep(early, event);
     };
     document.addEventListener('keydown', onKey, true);
     return () => document.removeEventListener('keydown', onKey, true);
-  }, [open]);
-  return typed;
+  }, [early, begin]);
 }
 
-function useOpeningKeys(open: () => void) {
-  const latest = useRef(open);
-  latest.current = open;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const chord = (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k';
-      if (!chord && (event.key !== '/' || isTyping(event))) return;
-      if (document.querySelector('[role=dialog]')) return;
-      event.preventDefault();
-      latest.current();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, []);
+function isChord(event: KeyboardEvent): boolean {
+  return (event.metaKey || event.ctrlKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k';
+}
+
+function opens(event: KeyboardEvent): boolean {
+  return (isChord(event) || (event.key === '/' && !isTyping(event))) && document.querySelector('[role=dialog]') === null;
+}
+
+function isForLater(event: KeyboardEvent): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey || document.activeElement?.matches('.palette *')) return false;
+  return event.key === 'Backspace' || event.key.length === 1;
+}
+
+function keep(early: MutableRefObject<string | null>, { key }: KeyboardEvent) {
+  const kept = early.current ?? '';
+  early.current = key === 'Backspace' ? kept.slice(0, -1) : kept + key;
 }

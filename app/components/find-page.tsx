@@ -3,10 +3,12 @@ import type { KeyboardEvent, ReactNode, RefObject } from 'react';
 import { useEffect, useRef } from 'react';
 import type { FindAnswer, FindGroup, FindHit, FindSubject } from '../../server/console/find-view.js';
 import { HitLine } from './find-hit';
+import { OutsideId, OutsideName } from './names';
 import { EmptyState } from './ui/empty-state';
 import { Section } from './ui/section';
 import { counted } from '~/format/count';
 import { examples, findPath, groupTitles, hitPath, nameLimit, subjectOf } from '~/format/find-words';
+import { sessionPath } from '~/format/session-words';
 import { useHydrated } from '~/hydrated';
 import { useRecent } from '~/find-recent';
 
@@ -32,6 +34,7 @@ export function FindPage({ answer, subject, operator, children }: Props) {
       {answer.text === '' && !subject ? <Examples searches={recent.searches} clear={recent.clear} /> : (
         <>
           <Choice answer={answer} subject={subject} />
+          {subject ? <Told answer={answer} subject={subject} /> : null}
           {children}
           <div onKeyDown={moveBetweenHits}>
             {answer.groups.length > 0 || subject ? answer.groups.map((group) => <Group key={group.name} group={group} text={answer.text} subject={subject} />) : <Nothing text={answer.text} />}
@@ -155,7 +158,7 @@ function Examples({ searches, clear }: { searches: readonly string[]; clear: () 
   return (
     <>
       <dl className="card facts find-examples section">
-        {examples.map(([what, how]) => <div key={what}><dt>{how}</dt><dd>{what}</dd></div>)}
+        {examples.map(([what, how]) => <div key={what}><dt>{what}</dt><dd>{how}</dd></div>)}
       </dl>
       {hydrated && searches.length > 0 ? (
         <Section title="Recent searches" aside={`${counted(searches.length, 'search', 'searches')}, kept in this browser only`}>
@@ -166,6 +169,20 @@ function Examples({ searches, clear }: { searches: readonly string[]; clear: () 
         </Section>
       ) : null}
     </>
+  );
+}
+
+/** Whose journey this is, and what else the same customer has: the answer alone names nobody. */
+function Told({ answer, subject }: { answer: FindAnswer; subject: FindSubject }) {
+  const own = answer.groups.flatMap(({ hits }) => hits.filter((hit) => hit.kind === 'session' && hit.userId === subject.userId)).map((hit) => (hit.kind === 'session' ? hit : null)!);
+  const email = own.find((hit) => hit.sessionId === subject.sessionId)?.email ?? null;
+  const sessions = new Set(own.map((hit) => hit.sessionId)).size;
+  return (
+    <p className="find-told" data-told>
+      <Link className="link" discover="none" to={sessionPath(subject.sessionId, subject.userId)}>Session <OutsideId id={subject.sessionId} width="30ch" /></Link>
+      <span className="soft">of {email === null ? null : <><OutsideName name={email} width="36ch" />, </>}user <OutsideId id={subject.userId} width="24ch" /></span>
+      {sessions > 1 ? <span className="soft">· one of {sessions} sessions of this customer, see below</span> : null}
+    </p>
   );
 }
 

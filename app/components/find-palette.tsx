@@ -1,7 +1,8 @@
 import { useNavigate } from '@remix-run/react';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import { useState } from 'react';
+import type { RefObject } from 'react';
+import { useCallback, useState } from 'react';
 import type { FindGroup } from '../../server/console/find-view.js';
 import { HitLine } from './find-hit';
 import { findPath, groupTitles, hitPath, nameLimit, type Place } from '~/format/find-words';
@@ -9,16 +10,18 @@ import { useHits, type Hits } from '~/find-hits';
 import { useRecent } from '~/find-recent';
 
 interface Props {
-  /** What was typed before the palette was there. */
-  early: string;
+  /** What was typed before its field had the focus. */
+  early: RefObject<string | null>;
+  /** What had the focus before, and gets it back. */
+  before: RefObject<Element | null>;
   operator: string;
   places: readonly Place[];
   onClose: () => void;
 }
 
 /** Search from anywhere. The first entry is always the answer to what is typed now; the hits below it follow the typing. */
-export default function FindPalette({ early, operator, places, onClose }: Props) {
-  const [text, setText] = useState(early);
+export default function FindPalette({ early, before, operator, places, onClose }: Props) {
+  const [text, setText] = useState('');
   const typed = text.trim();
   const hits = useHits(typed);
   const recent = useRecent(operator);
@@ -28,14 +31,23 @@ export default function FindPalette({ early, operator, places, onClose }: Props)
     onClose();
     navigate(path);
   };
+  /** In the moment in which the field is there: an effect that comes a little later would lose letters. */
+  const begin = useCallback((field: HTMLInputElement | null) => {
+    if (!field) return;
+    setText(early.current ?? '');
+    field.focus();
+  }, [early]);
   return (
     <Dialog.Root open onOpenChange={(stays) => { if (!stays) onClose(); }}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className="dialog palette" aria-describedby={undefined}>
+        <Dialog.Content className="dialog palette" aria-describedby={undefined} onCloseAutoFocus={(event) => {
+          event.preventDefault();
+          if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+        }}>
           <Dialog.Title className="visually-hidden">Find</Dialog.Title>
           <Command label="Find" shouldFilter={false} loop>
-            <Command.Input className="palette-input" value={text} onValueChange={setText} maxLength={255} placeholder="e-mail, session, id, file name, app, process" aria-busy={hits.status === 'asking'} />
+            <Command.Input ref={begin} className="palette-input" value={text} onValueChange={setText} maxLength={255} placeholder="e-mail, session, id, file name, app, process" aria-busy={hits.status === 'asking'} />
             <Command.List className="palette-list" label="Results">
               {typed === '' ? <RecentSearches searches={recent.searches} clear={recent.clear} open={open} /> : (
                 <Command.Item value="answer" className="palette-item" onSelect={() => open(findPath(typed))}>
@@ -44,8 +56,8 @@ export default function FindPalette({ early, operator, places, onClose }: Props)
               )}
               <Places places={fitting(places, typed)} open={open} />
               {typed === '' ? null : hits.answer?.groups.map((group) => <Group key={group.name} group={group} text={hits.asked} open={open} />)}
-              {typed === '' ? null : <Status hits={hits} />}
             </Command.List>
+            {typed === '' ? null : <Status hits={hits} />}
           </Command>
         </Dialog.Content>
       </Dialog.Portal>

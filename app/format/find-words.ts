@@ -1,5 +1,4 @@
 import type { FindAnswer, FindHit, FindSubject, GroupName, RowHit } from '../../server/console/find-view.js';
-import { queuePath } from './filters';
 import { reportPath } from './report-words';
 
 /** What a group of hits is called: as what the input was understood. */
@@ -27,7 +26,8 @@ export function placesOf(queues: readonly { slug: string; title: string }[]): Pl
   const own = queues.filter(({ slug }) => slug !== 'deployments').map(({ slug, title }) => ({ path: `/queues/${slug}`, title }));
   return [
     { path: '/', title: 'Now' }, { path: '/find', title: 'Find' }, ...own, { path: '/reports', title: 'Reports' }, { path: '/sessions', title: 'Sessions' },
-    { path: '/deployments', title: 'Deployments' }, { path: '/workers', title: 'Workers' },
+    { path: '/deployments', title: 'Deployments' }, { path: '/workers', title: 'Workers' }, { path: '/redeploys', title: 'Redeploys' },
+    { path: '/audit', title: 'Audit' }, { path: '/settings', title: 'Settings' },
   ];
 }
 
@@ -63,16 +63,18 @@ export function rowPath(row: RowHit): string {
   return row.table === 'analysis_jobs' ? reportPath(row.id) : `/queues/${row.slug}/${row.id}`;
 }
 
-/** The rows that a process holds or held: what "who had this" ends in. */
-export function heldPath(slug: string, worker: string): string {
-  return queuePath(slug, { worker });
+const nouns: Record<string, string> = { parse_jobs: 'upload', parse_items: 'file', analysis_jobs: 'report' };
+
+/** What a customer calls it. */
+export function rowNoun(row: Pick<RowHit, 'table' | 'noun'>): string {
+  return nouns[row.table] ?? row.noun;
 }
 
 /** How far the search for file names went, where that is less than one would think. */
 export function nameLimit({ names, text }: Pick<FindAnswer, 'names' | 'text'>): string | null {
   if (text === '') return null;
-  if (names === 'starts') return 'This server has no pg_trgm: file names were searched by their start, and by any part only among the newest 5,000 files.';
-  if (names === 'newest') return 'So many file names have this in them that only the newest 5,000 files were searched. Type more of the name.';
+  if (names === 'starts') return 'This server has no pg_trgm: file names were searched by their start, and by any part only among the newest 2,000 files.';
+  if (names === 'newest') return 'So many file names have this in them that only the newest 2,000 files were searched. Type more of the name.';
   return names === 'none' ? 'File names, e-mail addresses and ids are searched from three characters on.' : null;
 }
 

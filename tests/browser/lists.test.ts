@@ -66,7 +66,7 @@ test('a filter is in the address: chips change it and the list, a link restores 
   await page.click('[data-chip=running]');
   await untilPath(page, `${LIST}?state=failed,running`);
   await untilStates(page, ['failed', 'running']);
-  await page.keyboard.press('/');
+  await page.keyboard.press('f');
   await page.keyboard.type('user:user-2');
   await page.keyboard.press('Enter');
   await untilPath(page, `${LIST}?state=running,failed&user=user-2`);   // in the order of the chips
