@@ -39,7 +39,7 @@ export function DeploymentDetail({ view }: { view: DeploymentPage }) {
         <div className="min-w-0">
           <Publishes attempts={view.attempts} more={view.moreAttempts} />
           <Refusals refusals={view.refusals} more={view.moreRefusals} current={Number(row.columns.publish_no)} />
-          <Timeline events={page.events} more={page.moreEvents} />
+          <Timeline events={page.events} more={page.moreEvents} actions={page.actions} />
         </div>
         <LockCard page={page} facts={view.facts} deadAfterMs={view.deadAfterMs} />
       </div>

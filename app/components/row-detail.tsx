@@ -33,7 +33,7 @@ export function RowDetail({ page: loaded, slug }: { page: RowPage; slug: string 
       <div className="row-columns">
         <div className="min-w-0">
           <RowActions row={row} slug={slug} noun={queue.noun} />
-          <Timeline events={page.events} more={page.moreEvents} />
+          <Timeline events={page.events} more={page.moreEvents} actions={page.actions} />
           <LinkedRows page={page} />
         </div>
         <LeaseCard page={page} now={now} />

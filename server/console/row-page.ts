@@ -5,6 +5,7 @@ import { knows, takesWork } from '../lease/processes.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import type { QueueWords } from './queue-page.js';
 import { wordsOf } from './queue-page.js';
+import { selectRowActions, type AuditEntry } from './audit.js';
 import type { LinkedRows } from './row-links.js';
 import { readLinks } from './row-links.js';
 import type { Reader } from './read.js';
@@ -33,6 +34,8 @@ export interface RowPage extends Stamp {
   /** Newest first; `moreEvents` says that older ones were left out. */
   events: EventView[];
   moreEvents: boolean;
+  /** What people did to it or tried to, newest first. */
+  actions: AuditEntry[];
   links: LinkedRows;
   /** What decides when something happens next. */
   sweep: { lastRunAt: number | null; intervalSeconds: number };
@@ -45,6 +48,7 @@ export interface RowPage extends Stamp {
 }
 
 const EVENTS = 200;
+const ACTIONS = 100;
 
 /** A row with its history and neighbours, or null if there is no such row. Own read-only transaction. @throws ReadTimeoutError */
 export function readRowPage(kysely: Kysely<DB>, queue: QueueDefinition, id: string): Promise<RowPage | null> {
@@ -56,6 +60,7 @@ export function readRowPage(kysely: Kysely<DB>, queue: QueueDefinition, id: stri
     const outlook = await readOutlook(reader, queue, row);
     return {
       ...stamp, queue: wordsOf(queue), row, events: events.slice(0, EVENTS), moreEvents: events.length > EVENTS,
+      actions: await selectRowActions(reader, id, ACTIONS),
       links: await readLinks(reader, queue, row), capability: queue.capability, ...outlook,
     };
   });
