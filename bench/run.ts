@@ -1,4 +1,4 @@
-/** `npm run bench [name] [-- --json FILE]`: measurements that print ratios against a baseline run side by side in the same run. */
+/** `npm run bench [name] [-- --json FILE] [-- --rows N]`: measurements that print ratios against a baseline run side by side in the same run. */
 import fs from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Report } from './report.js';
@@ -6,10 +6,11 @@ import type { Report } from './report.js';
 const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   drain: () => import('./drain.js'),
   eta: () => import('./eta.js'),
+  find: () => import('./find.js'),
   quality: () => import('./quality.js'),
 };
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' }, /* find */ rows: { type: 'string' } } });
 const names = positionals.length > 0 ? positionals : Object.keys(benches);
 const unknown = names.filter((name) => !benches[name]);
 if (unknown.length > 0) {

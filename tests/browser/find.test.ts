@@ -8,7 +8,7 @@ import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
 import { PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { insertParseItem, insertParseJob, sql } from '../support/factories.js';
+import { insertDocument, insertParseItem, insertParseJob, insertRow, sql } from '../support/factories.js';
 import { until } from '../support/until.js';
 
 const browser = testBrowser();
@@ -33,6 +33,8 @@ afterAll(() => fleet?.end(), 60_000);
 async function fill(): Promise<void> {
   const anna = { user_id: 'user-anna', session_id: 'session-anna' };
   const job = await insertParseJob(database.pool, { id: idFrom(900), ...anna, user_email: 'Anna.Weber@uni-bonn.example', state: 'succeeded', succeeded_children: 2, total_children: 2 });
+  const document = await insertDocument(database.pool, { user_id: anna.user_id, filename: 'Müller 2019.pdf' });
+  await insertRow(database.pool, 'session_sources', { ...anna, document_id: document.id, linked_by: 'parse_item' });
   for (const filename of ['Müller 2019.pdf', 'Thesis Weber.pdf']) await insertParseItem(database.pool, { id: idFrom(899), ...anna, job_id: job.id, filename, state: 'succeeded' });
   const analysis = await insertAnalysis(database.pool, { id: idFrom(600), ...anna, total_children: 2, open_children: 1, claims_total: 2, marks_seen: 2, marks_resolved: 2 });
   await insertCitation(database.pool, analysis.id, 0, { id: idFrom(599), ...anna, state: 'succeeded' });
@@ -222,6 +224,15 @@ test('a viewer finds and is told everything but text', { timeout: 120_000 }, asy
     for (const path of ['/find', '/find/hits']) expect([q, await read(`${path}?q=${encodeURIComponent(q)}`)]).toEqual([q, expect.not.stringMatching(/secret|ten letter/i)]);
   }
   for (const text of ['a secret claim', 'it said: secret', 'since secret']) expect(await read(`/find/hits?q=${encodeURIComponent(text)}`)).toMatch(/"groups":\[\]/);
+});
+
+test('the answer leads to the session, where a press builds its index and says what came of it', { timeout: 120_000 }, async () => {
+  const page = await open(`/find?q=${ADDRESS}`);
+  await page.click('[data-told] a');
+  await untilPlace(page, /^\/sessions\/session-anna\?user=user-anna$/);
+  await page.click('text=Try it now');
+  await untilText(page, '[data-trial=built]', /Built in .+ 2 chunks of 1 document, 20 characters/);
+  expect(await faultsOf(page, 'html')).toEqual([]);
 });
 
 test('the page and the palette can be used by everyone, light and dark, wide and narrow', { timeout: 300_000 }, async () => {
