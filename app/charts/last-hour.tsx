@@ -54,7 +54,7 @@ function Panel({ series, measure, title, words }: PanelProps) {
       <ResponsiveContainer width="100%" height={168}>
         <LineChart data={pointsOf(series, measure)} margin={{ top: ABOVE + 6, right: 8, bottom: 0, left: 0 }} accessibilityLayer>
           <CartesianGrid vertical={false} stroke="var(--line)" />
-          <XAxis dataKey="at" type="number" domain={['dataMin', 'dataMax']} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
+          <XAxis dataKey="at" type="number" domain={['dataMin', series.asOf]} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
           <YAxis width={54} tickFormatter={words} tick={tick} axisLine={false} tickLine={false} allowDecimals={measure !== 'ended'} />
           <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
           {labelled(series).map(({ at, key, kind, label }) => (

@@ -5,15 +5,24 @@ import { Section } from './ui/section';
 import { Lifelines } from '~/charts/lifelines';
 import { age } from '~/format/age';
 import { capabilityWords } from '~/format/attention';
-import { counted, listed } from '~/format/count';
+import { listed } from '~/format/count';
 import { redeployPath } from '~/format/redeploy-words';
 
-/** One redeploy while it rolls: what the old version still holds, how long until it is killed, and what nobody else can do. `asOf`: of the counts. */
-export function DrainBoards({ boards, now, asOf }: { boards: DrainBoard[]; now: number; asOf: number }) {
-  return boards.map((board) => <Board key={board.redeploy.id} board={board} now={now} asOf={asOf} />);
+interface Props {
+  boards: DrainBoard[];
+  now: number;
+  /** Of the counts. */
+  asOf: number;
+  /** Where the page shows all lifelines, or says what nobody will do, by itself. */
+  without?: 'lifelines' | 'gaps';
 }
 
-function Board({ board, now, asOf }: { board: DrainBoard; now: number; asOf: number }) {
+/** One redeploy while it rolls: what the old version still holds, how long until it is killed, and what nobody else can do. */
+export function DrainBoards({ boards, ...props }: Props) {
+  return boards.map((board) => <Board key={board.redeploy.id} board={board} {...props} />);
+}
+
+function Board({ board, now, asOf, without }: Omit<Props, 'boards'> & { board: DrainBoard }) {
   const { id, role, fromVersion, toVersion, switchAt } = board.redeploy;
   const { tally } = board;
   return (
@@ -31,8 +40,8 @@ function Board({ board, now, asOf }: { board: DrainBoard; now: number; asOf: num
           <div><dt>killed in</dt><dd suppressHydrationWarning>{deadlineWords(board, now)}</dd></div>
         </dl>
         <p className="soft board-note">{fleetWords(board)}</p>
-        {board.onlyOld.length > 0 ? <p className="board-gap" data-only-old>{`Only ${fromVersion} can ${listed(board.onlyOld.map(capabilityWords))}: when it is gone, nobody takes this work. Start a process of ${toVersion} that does; what waits meanwhile is not lost.`}</p> : null}
-        <Lifelines workers={board.processes} redeploys={[board.redeploy]} now={now} />
+        {board.onlyOld.length > 0 && without !== 'gaps' ? <p className="board-gap" data-only-old>{`Only ${fromVersion} can ${listed(board.onlyOld.map(capabilityWords))}: when it is gone, nobody takes this work. Start a process of ${toVersion} that does; what waits meanwhile is not lost.`}</p> : null}
+        {without === 'lifelines' ? null : <Lifelines workers={board.processes} redeploys={[board.redeploy]} now={now} />}
       </Section>
     </div>
   );
@@ -50,16 +59,25 @@ function deadlineWords({ processes }: DrainBoard, now: number): string {
   return first > now ? age(first - now) : 'past its deadline';
 }
 
-/** "2 of v42 still work, 1 drains, 1 has stopped clean; 2 of v43 are up." */
-function fleetWords({ redeploy, processes }: DrainBoard): string {
-  const old = (leaving: string) => processes.filter((process) => process.side === 'outgoing' && process.leaving === leaving).length;
+/** "v42: 2 work, 1 drains, 1 stopped clean. v43: 2 work." More than one version at work is said first. */
+function fleetWords({ redeploy: { fromVersion, toVersion }, processes }: DrainBoard): string {
+  const [old, fresh] = (['outgoing', 'incoming'] as const).map((side) => countLeaving(processes.filter((process) => process.side === side)));
+  const mixed = old!.working + old!.draining > 0 && fresh!.working > 0 ? 'Mixed versions. ' : '';
+  return `${mixed}${fromVersion}: ${leavingWords(old!)}. ${toVersion}: ${leavingWords(fresh!)}.`;
+}
+
+type Leavings = Record<DrainBoard['processes'][number]['leaving'], number>;
+
+function countLeaving(processes: DrainBoard['processes']): Leavings {
+  const counts: Leavings = { working: 0, draining: 0, clean: 0, killed: 0 };
+  for (const { leaving } of processes) counts[leaving] += 1;
+  return counts;
+}
+
+function leavingWords({ working, draining, clean, killed }: Leavings): string {
   const said = [
-    old('working') > 0 ? `${old('working')} of ${redeploy.fromVersion} still ${old('working') === 1 ? 'works' : 'work'}` : '',
-    old('draining') > 0 ? `${old('draining')} ${old('draining') === 1 ? 'drains' : 'drain'}` : '',
-    old('clean') > 0 ? `${old('clean')} stopped clean` : '',
-    old('killed') > 0 ? `${old('killed')} ended without a word` : '',
+    working > 0 ? `${working} ${working === 1 ? 'works' : 'work'}` : '', draining > 0 ? `${draining} ${draining === 1 ? 'drains' : 'drain'}` : '',
+    clean > 0 ? `${clean} stopped clean` : '', killed > 0 ? `${killed} ended without a word` : '',
   ].filter((part) => part !== '');
-  const up = processes.filter((process) => process.side === 'incoming' && process.leaving === 'working').length;
-  const mixed = (old('working') + old('draining') > 0) && up > 0 ? 'Mixed versions: ' : '';
-  return `${mixed}${listed([...said, `${counted(up, 'process', 'processes')} of ${redeploy.toVersion} ${up === 1 ? 'is' : 'are'} up`])}.`;
+  return said.length === 0 ? 'none' : said.join(', ');
 }

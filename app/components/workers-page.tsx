@@ -24,8 +24,8 @@ function Recent({ loaded }: { loaded: WorkersView }) {
   const live = view.workers.filter((worker) => ['live', 'draining'].includes(workerLook(worker, now).word));
   return (
     <>
-      <Head title="Workers" show="recent" note={`${liveWords(live)}, ${counted(live.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />
-      <DrainBoards boards={summary.boards} now={now} asOf={summary.asOf} />
+      <Head title="Workers" show="recent" note={`${liveWords(live)}, ${counted(view.workers.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />
+      <DrainBoards boards={summary.boards} now={now} asOf={summary.asOf} without="lifelines" />
       {view.workers.length === 0 ? <Nobody /> : (
         <>
           <Section title="Lifelines" aside="one bar a process, last hour"><Lifelines workers={view.workers} redeploys={view.redeploys} now={now} /></Section>

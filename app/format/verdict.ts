@@ -63,10 +63,14 @@ function redeploySentence({ redeploy, versions }: NowView): string | null {
 }
 
 /** "v42 still holds 3 leases and is stopped in 14 s." */
-function leavingSentence({ redeploy, versions }: NowView, now: number): string | null {
+function leavingSentence({ redeploy, versions, boards }: NowView, now: number): string | null {
+  // The board counts the leases of its dead processes too.
+  const held = ({ version, leases }: NowView['versions'][number]) => boards.find((board) => board.redeploy.role === 'worker' && board.redeploy.fromVersion === version)?.oldHolds ?? leases;
   const leaving = versions.filter((version) => version.draining > 0 && (!redeploy || version.version !== redeploy.toVersion));
   if (leaving.length === 0) return null;
-  return leaving.map(({ version, leases, killDeadlineAt }) => {
+  return leaving.map((one) => {
+    const { version, killDeadlineAt } = one;
+    const leases = held(one);
     const end = killDeadlineAt === null ? 'drains' : killDeadlineAt > now ? `is stopped in ${age(killDeadlineAt - now)}` : 'is past its deadline';
     return `${version} ${leases === 0 ? 'holds no more leases' : `still holds ${counted(leases, 'lease')}`} and ${end}.`;
   }).join(' ');

@@ -32,7 +32,7 @@ export default function Now() {
     <>
       <VerdictLine verdict={verdictOf(view, items, now, feed)} />
       {items.length > 0 ? <Section title="Needs attention"><AttentionList items={items} now={now} /></Section> : null}
-      <DrainBoards boards={view.boards} now={now} asOf={view.asOf} />
+      <DrainBoards boards={view.boards} now={now} asOf={view.asOf} without="gaps" />
       {used ? null : <NothingYet origin={origin} />}
       <Section title="Queues" aside="failed, wait and run: last hour"><QueueSummary queues={view.queues} /></Section>
       {used ? <LastHour /> : null}
