@@ -1,4 +1,4 @@
-/** Each entry takes one guard out of the lease engine's SQL. `from` must occur in `inside` (a function or constant of `file`), or the run fails. */
+/** Each entry takes one guard out of the product's SQL. `from` must occur in `inside` (a function or constant of `file`), or the run fails. */
 export interface Mutant {
   guard: string;
   file: string;
@@ -10,6 +10,8 @@ export interface Mutant {
   also?: string[];
   /** The test files (below tests/, without .test.ts) that should notice; run first, then all the others. */
   first: string[];
+  /** Why nothing can notice: the row is guarded a second time. Said in the list, and not run. */
+  equivalent?: string;
 }
 
 const ENDING = 'server/lease/ending.ts';
@@ -54,4 +56,23 @@ export const mutants: readonly Mutant[] = [
   { guard: 'awaiting in find and write of a repair', file: 'server/lease/reconcile.ts', inside: 'reconcileParents', from: "p.state = 'awaiting'", to: 'true', also: ['correction'], first: ['lease/sweep'] },
   { guard: 'token of what counts as already ended', file: 'server/lease/settle.ts', inside: 'classifyMissed', from: ' and e.lease_token = m.token', to: '', first: ['lease/tokens'] },
   { guard: 'one sweep at a time', file: 'server/lease/sweep.ts', inside: 'underLock', from: 'rows[0].locked', to: '(rows[0].locked || true)', first: ['lease/races'] },
+  { guard: 'token of a lease that an operator takes away', file: 'server/lease/take-back.ts', inside: 'takeBack', from: ' and t.lease_token = $2', to: ' and $2::bigint is not null', first: ['operations/stale-pages', 'operations/operate'] },
+  { guard: 'expiry of a stale lease that an operator takes away', file: 'server/lease/take-back.ts', inside: 'takeBack', from: ' and t.lease_expires_at < now()', to: '', first: ['operations/stale-pages', 'operations/operate'] },
+  {
+    guard: 'token of the columns that come with a success', file: 'server/lease/settle.ts', inside: 'setColumns', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: [],
+    equivalent: 'fence() has locked the row under this token in the same transaction',
+  },
+  { guard: 'token of what a parse item reads', file: 'server/parse/parse-item.ts', inside: 'readItem', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: ['parse/parse-item'] },
+  {
+    guard: 'token of what a parse item records', file: 'server/parse/parse-item.ts', inside: 'record', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: [],
+    equivalent: 'fence() has locked the row under this token in the same transaction',
+  },
+  { guard: 'token of the staged bytes', file: 'server/parse/staged-bytes.ts', inside: 'readPiece', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: ['parse/parse-item'] },
+  { guard: 'fence of a batch of embeddings', file: 'server/parse/parse-job.ts', inside: 'embedPending', from: 'await fence(tx, lease);', to: '', first: ['parse/parse-job'] },
+  { guard: 'token of the claim that is judged', file: 'server/citations/check-citation.ts', inside: 'readClaim', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: ['citations/check-citation'] },
+  { guard: 'token of each step of a publish', file: 'server/deployments/standing.ts', inside: 'OURS', from: ' and lease_token = $2', to: ' and $2::bigint is not null', first: ['deployments/build'] },
+  { guard: 'a newer release stays live', file: 'server/deployments/standing.ts', inside: 'switchLive', from: ` and coalesce((live_release->>'publishNo')::int, 0) < publish_no`, to: '', first: ['deployments/build'] },
+  { guard: 'silence before a publish lock is taken over', file: 'server/deployments/lock.ts', inside: 'TAKE', from: `(d.state <> 'building' or d.heartbeat_at < now() - $6::double precision * interval '1 second')`, to: 'true', first: ['deployments/lock'] },
+  { guard: 'token of the publish lock that is cleared', file: 'server/deployments/unlock.ts', inside: 'clearStuckLock', from: ' and d.lease_token = $2', to: ' and $2::bigint is not null', first: ['deployments/lock'] },
+  { guard: 'silence before a publish lock is cleared', file: 'server/deployments/unlock.ts', inside: 'clearStuckLock', from: ` and d.heartbeat_at < now() - $3::double precision * interval '1 second'`, to: ' and $3::double precision is not null', first: ['deployments/lock'] },
 ];

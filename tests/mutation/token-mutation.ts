@@ -1,6 +1,6 @@
 /**
  * Takes one guard at a time out of the product's SQL, in a copy of the tree, and runs tests: something must fail. `npm run mutate` or
- * `npm run chaos -- --mutate`, with `[part of a guard's name]` and `[--by part of a test's path]`. Prints one line a mutant; ends with 1 when one
+ * `npm run chaos -- --mutate`, with `[parts of guards' names]` and `[--by part of a test's path]`. Prints one line a mutant; ends with 1 when one
  * survived. With --by only those tests are asked, and what they say is printed.
  */
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { mutants, type Mutant } from './guards.js';
 
 /** What is asked when the tests that a guard names have not noticed. */
-const TESTS = ['lease/races', 'lease/lock-order', 'lease/tokens', 'lease/counters', 'lease/acquire', 'lease/renew', 'lease/parents', 'lease/staged', 'lease/sweep', 'property/leases'];
+const TESTS = ['lease/races', 'lease/tokens', 'lease/counters', 'lease/acquire', 'lease/renew', 'lease/parents', 'lease/staged', 'lease/sweep', 'property/leases'];
 const COPIED = ['server', 'sql', 'tests', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 const LIMIT_MS = 300_000;
 
@@ -26,17 +26,18 @@ function makeCopy(): void {
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
 }
 
-/** The text of a top-level function: from its declaration to the closing brace at the start of a line. */
-function functionRange(text: string, name: string): [number, number] {
-  const start = text.search(new RegExp(`^(export )?(async )?function ${name}\\b`, 'm'));
-  const end = text.indexOf('\n}\n', start);
-  if (start < 0 || end < 0) throw new Error(`expected a function ${name}, found none`);
+/** The text of a top-level function, to the closing brace at the start of a line, or of a constant, to its semicolon at the end of one. */
+function rangeOf(text: string, name: string): [number, number] {
+  const [, kind] = new RegExp(`^(?:export )?(?:async )?(function|const) ${name}\\b`, 'm').exec(text) ?? [];
+  const start = text.search(new RegExp(`^(export )?(async )?(function|const) ${name}\\b`, 'm'));
+  const end = text.indexOf(kind === 'const' ? ';\n' : '\n}\n', start);
+  if (start < 0 || end < 0) throw new Error(`expected a function or constant ${name}, found none`);
   return [start, end];
 }
 
 function mutated(text: string, { inside, also = [], from, to }: Mutant): string {
   return [inside, ...also].reduce((whole, name) => {
-    const [start, end] = functionRange(whole, name);
+    const [start, end] = rangeOf(whole, name);
     const before = whole.slice(start, end);
     const after = typeof from === 'string' ? before.replaceAll(from, () => to) : before.replace(from, to);
     if (after === before) throw new Error(`expected ${String(from)} in ${name}, found none`);
@@ -67,12 +68,16 @@ function caughtBy(mutant: Mutant): ReturnType<typeof run> {
 function main(): number {
   makeCopy();
   for (const mutant of mutants) mutated(fs.readFileSync(path.join(copy, mutant.file), 'utf8'), mutant); // all of them apply
-  const wanted = mutants.filter((mutant) => mutant.guard.includes(positionals[0] ?? ''));
+  const wanted = mutants.filter(({ guard }) => positionals.length === 0 || positionals.some((part) => guard.includes(part)));
   const asked = [...new Set([...wanted.flatMap((mutant) => mutant.first), ...TESTS])].filter((name) => !options.by || name.includes(options.by));
   const before = run(asked);
   if (before.failed) throw new Error(`expected the tests to pass before anything is taken out, got ${before.by}`);
   const survived: string[] = [];
   for (const mutant of wanted) {
+    if (mutant.equivalent) {
+      process.stdout.write(`same      ${mutant.guard}  (${mutant.equivalent})\n`);
+      continue;
+    }
     const file = path.join(copy, mutant.file);
     const original = fs.readFileSync(file, 'utf8');
     fs.writeFileSync(file, mutated(original, mutant));
@@ -81,7 +86,8 @@ function main(): number {
     if (!failed) survived.push(mutant.guard);
     process.stdout.write(`${failed ? 'caught  ' : 'SURVIVED'}  ${mutant.guard}${failed ? `  ←  ${by}` : ''}\n${options.by && said ? `${said.replace(/^/gm, '    ')}\n` : ''}`);
   }
-  process.stdout.write(`${wanted.length - survived.length} of ${wanted.length} caught\n`);
+  const changing = wanted.filter(({ equivalent }) => !equivalent).length;
+  process.stdout.write(`${changing - survived.length} of ${changing} caught, ${wanted.length - changing} change nothing\n`);
   return survived.length === 0 ? 0 : 1;
 }
 
