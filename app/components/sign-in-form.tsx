@@ -15,6 +15,26 @@ export function SignInForm({ fault, busy }: { fault: string | null; busy: boolea
   );
 }
 
+/** Leaves for the provider. A link, not a form: the policy of this page lets forms go nowhere else. */
+export function ProviderWay({ host, returnTo }: { host: string; returnTo: string }) {
+  return (
+    <>
+      <p><a className="btn primary" href={returnTo === '/' ? '/signin/oidc' : `/signin/oidc?returnTo=${encodeURIComponent(returnTo)}`}>Sign in through <bdi>{host}</bdi></a></p>
+      <p className="dim door-or">or with a name and a password of this console:</p>
+    </>
+  );
+}
+
+/** Why nobody was signed in, in the provider's words or ours, and where to begin again. */
+export function ProviderRefused({ words }: { words: string }) {
+  return (
+    <>
+      <p className="fault" role="alert"><bdi>{words}</bdi></p>
+      <p><a className="btn" href="/signin">Back to signing in</a></p>
+    </>
+  );
+}
+
 /** The other ways in, for whoever has no password (yet). */
 export function OtherWays() {
   return (

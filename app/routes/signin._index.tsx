@@ -1,19 +1,23 @@
-import type { ActionFunctionArgs, LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
+import type { ActionFunctionArgs, HeadersFunction, LoaderFunctionArgs, MetaFunction } from '@remix-run/node';
 import { data, redirect, redirectDocument } from '@remix-run/node';
 import { Form, useActionData, useLoaderData, useNavigation } from '@remix-run/react';
 import { localPath } from '../../server/operations/return-to.js';
 import { sessionCookie, sessionFromCookies } from '../../server/operations/session-cookie.js';
 import { signInWithPassword, tooManyAttempts, WRONG_PASSWORD } from '../../server/operations/sign-in.js';
 import { Door } from '~/components/door';
-import { OtherWays, SignInForm } from '~/components/sign-in-form';
+import { OtherWays, ProviderWay, SignInForm } from '~/components/sign-in-form';
 import { readForm } from '~/form.server';
 
 export const meta: MetaFunction = () => [{ title: 'Sign in · Leaseboard' }];
 
+/** Retry-After. */
+export const headers: HeadersFunction = ({ actionHeaders }) => actionHeaders;
+
 export function loader({ context, request }: LoaderFunctionArgs) {
   const wish = localPath(new URL(request.url).searchParams.get('returnTo'));
   if (context.operator) throw redirect(wish);
-  return { wish };
+  const { oidcIssuer } = context.world.config;
+  return { wish, provider: oidcIssuer === undefined ? null : new URL(oidcIssuer).host };
 }
 
 export async function action({ context, request }: ActionFunctionArgs) {
@@ -32,11 +36,12 @@ export async function action({ context, request }: ActionFunctionArgs) {
 }
 
 export default function SignIn() {
-  const { wish } = useLoaderData<typeof loader>();
+  const { wish, provider } = useLoaderData<typeof loader>();
   const fault = useActionData<typeof action>()?.fault ?? null;
   const busy = useNavigation().state !== 'idle';
   return (
     <Door title="Sign in">
+      {provider === null ? null : <ProviderWay host={provider} returnTo={wish} />}
       <Form method="post" action={wish === '/' ? '/signin?index' : `/signin?index&returnTo=${encodeURIComponent(wish)}`} className="door-form">
         <SignInForm fault={fault} busy={busy} />
       </Form>

@@ -7,7 +7,7 @@ import { Problem, sendProblem } from '../api/problem.js';
 import { localPath } from '../operations/return-to.js';
 import { dataRedirect } from './data-redirect.js';
 
-/** The sign-in page and one-time links, as documents or as their `.data`. Exact: no other path may match a pattern by accident. */
+/** The sign-in page, one-time links, and the way to the provider and back (/signin/oidc, /signin/callback), as documents or as their `.data`. Exact: no other path may match by accident. */
 const OPEN_PATHS = /^\/signin(\.data|\/[\w-]{1,200}(\.data)?)?\/?$/;
 
 /** Lets signed-in requests and the sign-in pages pass; sends documents to /signin and answers everything else 401. */

@@ -1,6 +1,8 @@
+import { TRANSACTION_SECONDS } from './provider-sign-in.js';
 import { SESSION_MAX_HOURS } from './sessions.js';
 
 export const SESSION_COOKIE = 'lb_session';
+const TRANSACTION_COOKIE = 'lb_oidc';
 
 type Where = { publicUrl?: string };
 
@@ -23,7 +25,22 @@ export function sessionFromCookies(header: string | undefined): string | undefin
   return undefined;
 }
 
-function attributes(config: Where): string {
+/** The Set-Cookie value that keeps a sealed sign-in transaction until the person comes back from the provider. */
+export function transactionCookie(config: Where, sealed: string): string {
+  return `${TRANSACTION_COOKIE}=${sealed}; Max-Age=${TRANSACTION_SECONDS}; ${attributes(config, '/signin')}`;
+}
+
+/** The Set-Cookie value that removes it: a transaction is good for one return. */
+export function clearedTransactionCookie(config: Where): string {
+  return `${TRANSACTION_COOKIE}=; Max-Age=0; ${attributes(config, '/signin')}`;
+}
+
+/** The sealed transaction in a Cookie header, or undefined. */
+export function transactionFromCookies(header: string | undefined): string | undefined {
+  return new RegExp(`(?:^|;)\\s*${TRANSACTION_COOKIE}=([\\w-]{40,4000})\\s*(?:;|$)`).exec(header ?? '')?.[1];
+}
+
+function attributes(config: Where, path = '/'): string {
   const secure = config.publicUrl?.startsWith('https:') ? '; Secure' : '';
-  return `Path=/; HttpOnly; SameSite=Lax${secure}`;
+  return `Path=${path}; HttpOnly; SameSite=Lax${secure}`;
 }

@@ -46,6 +46,11 @@ const KEY = `sha256(convert_to(lower($2), 'UTF8'))`;
 /** Somebody has proven to be who they say: the account's failures are forgotten, and this attempt did not count for the address. */
 export async function forgiveAttempts(db: Db, account: string, address: string): Promise<void> {
   await db.query(limited(`delete from signin_limits where kind = $1 and key_sha256 = ${KEY}`, ['account', cleanText(account)]));
+  await returnAttempt(db, address);
+}
+
+/** Gives the address back one attempt, which ended well. */
+export async function returnAttempt(db: Db, address: string): Promise<void> {
   await db.query(limited(
     `update signin_limits set whole_at = whole_at - $3 * interval '1 second' where kind = $1 and key_sha256 = ${KEY}`, ['address', address, signInLimits.address.everySeconds]));
 }

@@ -30,7 +30,7 @@ function paths(): string[] {
   return [...new Set(all)];
 }
 
-const isOpen = (path: string) => path === '/signin' || path === '/signin/x';
+const isOpen = (path: string) => ['/signin', '/signin/x', '/signin/oidc', '/signin/callback'].includes(path);
 
 describe('every route of the console, by every method, without a session', () => {
   test('the manifest is known', () => {
@@ -50,7 +50,7 @@ describe('every route of the console, by every method, without a session', () =>
   });
 
   test('the sign-in pages show nothing of the console', async () => {
-    for (const path of ['/signin', '/signin/x', '/signin.data', '/signin/x.data', '/signin/x.data?_routes=routes%2F_console']) {
+    for (const path of ['/signin', '/signin/oidc', '/signin/callback', '/signin/x', '/signin.data', '/signin/x.data', '/signin/x.data?_routes=routes%2F_console']) {
       const response = await fetch(web.url + path, { headers: { accept: 'text/html' } });
       expect(await response.text()).not.toMatch(/asOf|parse_items|leaseToken/);
     }
