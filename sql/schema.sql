@@ -67,7 +67,7 @@ create table api_tokens (
   scopes text[] default '{api:read,api:write,api:erase}'::text[] not null,
   expires_at timestamp with time zone,
   constraint api_tokens_pkey PRIMARY KEY (id),
-  constraint api_tokens_scopes CHECK (((scopes <@ '{api:read,api:write,api:erase}'::text[]) AND (cardinality(scopes) > 0)))
+  constraint api_tokens_scopes CHECK (((scopes <@ '{api:read,api:write,api:erase,act:operator,act:admin}'::text[]) AND (cardinality(scopes) > 0)))
 );
 CREATE UNIQUE INDEX api_tokens_by_hash ON api_tokens USING btree (token_sha256);
 CREATE UNIQUE INDEX api_tokens_live_name ON api_tokens USING btree (name) WHERE (revoked_at IS NULL);
@@ -488,9 +488,8 @@ create table queue_events (
   waited_ms integer,
   ran_ms integer,
   error_code text,
-  constraint queue_events_pkey PRIMARY KEY (id)
+  constraint queue_events_pkey PRIMARY KEY (row_id, id)
 );
-CREATE INDEX queue_events_by_row ON queue_events USING btree (row_id, id);
 CREATE INDEX queue_events_by_time ON queue_events USING brin (at) WITH (pages_per_range='16');
 CREATE INDEX queue_events_given_up ON queue_events USING btree (worker_id, id) WHERE (cause = ANY (ARRAY['drain'::text, 'release'::text, 'force_release'::text, 'answer_lost'::text, 'sweep'::text, 'detach'::text, 'poison'::text, 'reclaim'::text, 'clear'::text, 'late_write'::text]));
 

@@ -33,15 +33,16 @@ export async function authenticate(pool: pg.Pool, authorization: string | undefi
   return { tokenId: row.id, name: row.name, scopes: row.scopes };
 }
 
-/** What a call needs: reading is GET, erasing a user has a scope of its own, everything else is writing. `path` is below /api. */
+/** What a call needs: acting in place of a person and erasing a user have scopes of their own, reading is GET, everything else is writing. `path` is below /api. */
 export function scopeOf(method: string, path: string): ApiScope {
+  if (/^\/operations(\/|$)/i.test(path)) return 'act:operator';
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return 'api:read';
   return /^\/users(\/|$)/i.test(path) ? 'api:erase' : 'api:write';
 }
 
 /** Throws a 403 Problem `insufficient_scope` (RFC 6750, 3.1) unless the token was made for this. */
 export function requireScope(caller: ApiCaller, scope: ApiScope): void {
-  if (caller.scopes.includes(scope)) return;
+  if (caller.scopes.includes(scope) || (scope === 'act:operator' && caller.scopes.includes('act:admin'))) return;
   throw new Problem(403, 'insufficient_scope', `The token ${caller.name} may do ${caller.scopes.join(', ')}; this call needs ${scope}. Nothing was changed. Make a token with it: npx leaseboard tokens add NAME --scope ${scope}`, {
     headers: { 'WWW-Authenticate': `Bearer realm="leaseboard", error="insufficient_scope", scope="${scope}"` }, extra: { scope },
   });

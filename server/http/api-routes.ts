@@ -1,6 +1,7 @@
 import { json, Router, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { cancelDeployment, readAttempt, readDeployment } from '../api/deployments.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
+import { answerOperation } from '../api/operations.js';
 import { readParseJob, readParseJobTag } from '../api/parse-job.js';
 import { openUploadDesk, type UploadDesk } from '../api/parse-sources.js';
 import { Problem } from '../api/problem.js';
@@ -31,6 +32,7 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   resource(api, '/deployments/:id', { GET: getDeployment(world) });
   resource(api, '/deployments/:id/attempts/:attempt', { GET: getAttempt(world) });
   resource(api, '/deployments/:id/cancel', { POST: postCancel(world) });
+  resource(api, '/operations/:action', { POST: postOperation(world) });
   for (const [path, methods] of Object.entries(analysisRoutes(world))) resource(api, path, methods);
   api.use((req, res, next) => next(new Problem(404, 'no_such_call', `There is no ${req.baseUrl}${req.path.slice(0, 200)} in this API. Check the path against the API's documentation.`)));
   return api;
@@ -119,5 +121,13 @@ function postCancel({ config, pool, hints }: World): Answer {
     const body = await cancelDeployment({ pool, kickChannel: config.kickChannel }, String(req.params.id), req.body as unknown, `token ${res.locals.caller.name}`);
     hints.changed(deployments.table, [body.deploymentId]);
     res.status(202).set('Cache-Control', 'no-store').json(body);
+  };
+}
+
+function postOperation(world: World): Answer {
+  return async (req, res) => {
+    const answer = await answerOperation(world, { action: String(req.params.action), body: req.body as unknown, caller: res.locals.caller, key: readIdempotencyKey(req.get('idempotency-key')) });
+    if (answer.repeated) res.set('Idempotency-Replayed', 'true');
+    res.set('Cache-Control', 'no-store').json(answer);
   };
 }

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { v7 as uuidv7 } from 'uuid';
 import { readTokens, type ApiTokenSummary } from '../console/settings-tokens.js';
 import { createKysely } from '../db/kysely.js';
-import { apiScopes, newApiToken, type ApiScope } from '../operations/accounts.js';
+import { apiScopes, newApiToken, tokenScopes, type ApiScope } from '../operations/accounts.js';
 import { secretHash } from '../operations/secret.js';
 import { createToken, MAX_TOKEN_DAYS, revokeToken } from '../operations/token-actions.js';
 import { aName, reasonOption } from './cli-accounts.js';
@@ -15,7 +15,7 @@ type Reason = { reason: string };
 export function addTokenCommands(program: Command): void {
   const tokens = program.command('tokens').description('bearer tokens of product backends');
   tokens.command('add').argument('<name>', 'one live token a name', aName)
-    .addOption(new Option('--scope <scopes...>', 'what it may do; default everything').choices(apiScopes))
+    .addOption(new Option('--scope <scopes...>', 'what it may do; default everything of a product backend (api:…), and nothing of a person (act:…)').choices(tokenScopes))
     .addOption(new Option('--expires-days <days>', 'refuse it after so many days; default never').argParser(days)).addOption(reasonOption())
     .description('make a token; prints only the token').action(addToken);
   tokens.command('list').description('every token, revoked ones too').action(listTokens);

@@ -23,7 +23,10 @@ export const LINK_HOURS = 24;
 
 /** What an API token may be used for: reading states and reports; uploads, analyses and publishes; erasing a user. */
 export const apiScopes = ['api:read', 'api:write', 'api:erase'] as const;
-export type ApiScope = (typeof apiScopes)[number];
+/** What a script may do in place of a person of that role. Never given unless it is asked for. */
+export const actScopes = ['act:operator', 'act:admin'] as const;
+export const tokenScopes = [...apiScopes, ...actScopes] as const;
+export type ApiScope = (typeof tokenScopes)[number];
 
 /** Undefined when the name (case aside) is taken. */
 export async function createOperator(db: Db, name: string, role: OperatorRole, id = uuidv7()): Promise<OperatorRow | undefined> {
@@ -58,7 +61,7 @@ export async function insertSigninLink(db: Db, link: { id: string; operatorId: s
 /** The text of a new token; it is not known to the database yet. */
 export const newApiToken = () => `lb_${newSecret()}`;
 
-/** A token of every scope that does not expire; undefined when a live token has this name. */
+/** A token of every scope of a product backend that does not expire; undefined when a live token has this name. */
 export async function createApiToken(db: Db, name: string): Promise<string | undefined> {
   const token = newApiToken();
   return await insertApiToken(db, { id: uuidv7(), name: cleanText(name).trim().slice(0, 200), sha256: secretHash(token), scopes: apiScopes, expiresInDays: null }) ? token : undefined;

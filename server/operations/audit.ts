@@ -42,6 +42,7 @@ export async function recordAttempt(db: Queryable, attempt: Attempt, judged: Jud
 
 export interface RecordedAttempt {
   action: string;
+  target: string;
   actor: string;
   outcome: 'applied' | 'refused';
   refusal: string | null;
@@ -52,7 +53,7 @@ export interface RecordedAttempt {
 
 /** What became of an attempt that was made before. */
 export async function readAttempt(db: Queryable, attemptId: string): Promise<RecordedAttempt | undefined> {
-  const { rows } = await db.query({ text: `select action, actor_name as actor, outcome, refusal, answer, before, after from operator_actions where attempt_id = $1`, values: [attemptId] });
+  const { rows } = await db.query({ text: `select action, target_id as target, actor_name as actor, outcome, refusal, answer, before, after from operator_actions where attempt_id = $1`, values: [attemptId] });
   return rows[0] as unknown as RecordedAttempt | undefined;
 }
 
@@ -69,7 +70,8 @@ export async function whoWasFirst(db: Queryable, targetId: string, actions: read
   return (rows[0] as Snapshot | undefined) ?? {};
 }
 
-function safe(text: string): string {
+/** As a text is kept: without secrets and control characters, and not endless. */
+export function safe(text: string): string {
   return redacted(cleanText(text)).slice(0, MAX_TEXT_CHARS);
 }
 

@@ -16,7 +16,7 @@ import type { Config } from '../config.js';
 import { errorCode, inTransaction, isConnectionError } from '../db/connection.js';
 import type { Logger } from '../log.js';
 import { mayAct, type Actor, type AnyAction, type Applied, type Effect, type Refused, type Snapshot } from './action.js';
-import { readAttempt, recordAttempt, type Attempt, type Judged, type RecordedAttempt } from './audit.js';
+import { readAttempt, recordAttempt, safe, type Attempt, type Judged, type RecordedAttempt } from './audit.js';
 
 /** Waiting for a row that its holder is just writing (ms). */
 const LOCK_LIMIT_MS = 3_000;
@@ -46,7 +46,7 @@ export interface OperateRequest {
 }
 
 /** Refusals that every action shares. */
-export type CommonCode = 'not_found' | 'not_allowed' | 'read_only' | 'invalid_input' | 'reason_required' | 'confirmation_mismatch' | 'busy' | 'outcome_unknown';
+export type CommonCode = 'not_found' | 'not_allowed' | 'read_only' | 'invalid_input' | 'reason_required' | 'confirmation_mismatch' | 'attempt_reused' | 'busy' | 'outcome_unknown';
 
 export interface Answer {
   outcome: 'applied' | 'refused';
@@ -160,7 +160,8 @@ async function afterFailure(world: OperationsWorld, attempt: Attempt, error: unk
 }
 
 function repeated(recorded: RecordedAttempt, attempt: Attempt): Answer {
-  if (recorded.action !== attempt.action || recorded.actor !== attempt.actor.name) return refusal('invalid_input', 'This attempt was used for something else already. Reload the page and try again.');
+  const same = recorded.action === attempt.action && recorded.actor === safe(attempt.actor.name) && recorded.target === safe(attempt.target.id);
+  if (!same) return refusal('attempt_reused', 'This attempt was used for something else already. Nothing was changed; reload the page, or send another key, and try again.');
   return { outcome: recorded.outcome, code: recorded.refusal, text: recorded.answer, now: recorded.after, repeated: true };
 }
 

@@ -1,6 +1,6 @@
 /** Making and revoking the bearer tokens of product backends. */
 import { z } from 'zod';
-import { apiScopes, insertApiToken } from './accounts.js';
+import { insertApiToken, tokenScopes } from './accounts.js';
 import { accountName } from './account-actions.js';
 import { defineAction, type Applied, type Snapshot, type Target } from './action.js';
 import { secretSha256 } from './session-actions.js';
@@ -17,7 +17,7 @@ export const createToken = defineAction({
   permission: 'admin',
   fields: z.object({
     id, name: accountName, sha256: secretSha256,
-    scopes: z.array(z.enum(apiScopes)).min(1, 'choose at least one').transform((scopes) => [...new Set(scopes)]),
+    scopes: z.array(z.enum(tokenScopes)).min(1, 'choose at least one').transform((scopes) => [...new Set(scopes)]),
     expiresInDays: z.number().int().min(1).max(MAX_TOKEN_DAYS).nullable(),
   }),
   target: token,
