@@ -96,6 +96,24 @@ describe('with a session', () => {
     expect(after.operator).toMatchObject({ role: 'admin' });
   });
 
+  test('a changed role renews its secret: the new one is set at the next request, the old one is dead soon after, and the session is still the same', async () => {
+    const { cookie, operatorId } = await signedIn(database, 'viewer');
+    const before = await get('/', { cookie });
+    const { operator } = await before.json() as { operator: { sessionId: string } };
+    expect(before.headers.getSetCookie()).toEqual([]);
+    await database.pool.query(`update operators set role = 'operator' where id = $1`, [operatorId]);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => get('/', { cookie })));   // requests of one page overtake each other
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    const renewed = answers.flatMap((answer) => answer.headers.getSetCookie());
+    expect(renewed).toEqual([expect.stringMatching(/^lb_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/)]);
+    const fresh = renewed[0]!.split(';', 1)[0]!;
+    expect(fresh).not.toBe(cookie);
+    expect((await (await get('/', { cookie: fresh })).json() as { operator: object }).operator).toMatchObject({ role: 'operator', sessionId: operator.sessionId });
+    await database.pool.query(`update operator_sessions set renewed_at = renewed_at - interval '11 seconds' where operator_id = $1`, [operatorId]);
+    expect((await get('/', { cookie })).status).toBe(302);
+    expect((await get('/', { cookie: fresh })).status).toBe(200);
+  });
+
   test('it ends by signing out, and signing out twice is safe', async () => {
     const { cookie } = await signedIn(database);
     const { operator } = await (await get('/', { cookie })).json() as { operator: { sessionId: string } };
