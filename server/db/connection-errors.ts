@@ -1,7 +1,7 @@
-/** The server ends or refuses connections (57P01–57P03, class 08), or it became a read-only standby (25006). */
-const lostStates = new Set(['57P01', '57P02', '57P03', '57P05', '25006', '25P03']);
+/** The server ends or refuses connections (57P01–57P03, class 08), has none left (53300), or became a read-only standby (25006). */
+const lostStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25006', '25P03']);
 const lostSystemCodes = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
-const lostMessages = /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable|server closed the connection|client was closed/i;
+const lostMessages = /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable|server closed the connection|client was closed/i;
 
 /** The SQLSTATE or system code of an error, empty when it has none. */
 export function errorCode(error: unknown): string {

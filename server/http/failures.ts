@@ -19,11 +19,11 @@ export function failures(log: Logger): ErrorRequestHandler {
 /** What an error means to the caller. Never carries the error's own text, except for problems we wrote ourselves. */
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
-  if (isConnectionError(error)) {
-    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.', { headers: { 'Retry-After': '5' } });
-  }
   if (isLimitReached(error)) {
     return new Problem(503, 'database_slow', 'The database took too long to answer. Try again in a few seconds; if it stays slow, look for long locks with: npx leaseboard doctor', { headers: { 'Retry-After': '5' } });
+  }
+  if (isConnectionError(error)) {
+    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.', { headers: { 'Retry-After': '5' } });
   }
   const status = clientStatus(error);
   if (status) return new Problem(status, 'invalid_request', 'The request could not be read. Check its path, headers and body, then send it again.');
