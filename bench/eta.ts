@@ -4,6 +4,7 @@
  */
 import { endsAfterWait, endsFrom, endsOf, rangeOf } from '../server/console/eta.js';
 import type { Eta } from '../server/console/answer.js';
+import { aboutUploads, calibrateUploads } from './eta-uploads.js';
 import { live, recordAt, seeded, type Lived, type Scenario } from './eta-simulation.js';
 import { median, table, goalTable, type Goal, type Report } from './report.js';
 
@@ -81,16 +82,19 @@ function estimateAt(life: Lived, byEnd: readonly Lived[], now: number): Eta | nu
 const SEEDS = [11, 12, 13, 14, 15, 16];
 
 export async function run(): Promise<Report> {
-  const measured = scenarios.map((scenario) => ({ scenario, each: SEEDS.map((seed) => calibrate(scenario, seed)) }));
-  const rows = measured.map(({ scenario, each }) => {
+  const measured = [
+    ...scenarios.map((scenario) => ({ name: scenario.name, each: SEEDS.map((seed) => calibrate(scenario, seed)) })),
+    { name: 'uploads', each: SEEDS.map((seed) => calibrateUploads(seed)) },
+  ];
+  const rows = measured.map(({ name, each }) => {
     const [answered, asked] = [total(each, 'answered'), total(each, 'asked')];
     const shares = each.map(({ inside, answered: of }) => inside / of);
-    return [scenario.name, String(asked), percent(answered / asked), percent(total(each, 'inside') / answered), `${percent(Math.min(...shares))}–${percent(Math.max(...shares))}`, median(each.map(({ sharpness }) => sharpness)).toFixed(2)];
+    return [name, String(asked), percent(answered / asked), percent(total(each, 'inside') / answered), `${percent(Math.min(...shares))}–${percent(Math.max(...shares))}`, median(each.map(({ sharpness }) => sharpness)).toFixed(2)];
   });
-  const goals = measured.map(({ scenario, each }) => within(`${scenario.name}: true ends inside the 80 % range`, total(each, 'inside') / total(each, 'answered')));
-  const about = scenarios.map(({ name, about: words }) => `${name}: ${words}`).join('\n');
+  const goals = measured.map(({ name, each }) => within(`${name}: true ends inside the 80 % range`, total(each, 'inside') / total(each, 'answered')));
+  const about = [...scenarios, { name: 'uploads', about: aboutUploads }].map(({ name, about: words }) => `${name}: ${words}`).join('\n');
   const text = `${about}\n\n${table(['scenario', 'asked', 'answered', 'inside', 'by seed', 'range / time left'], rows)}\n\n${goalTable(goals)}`;
-  return { name: 'eta', text, figures: { seeds: SEEDS, measured: measured.map(({ scenario, each }) => ({ scenario: scenario.name, each })) }, goals };
+  return { name: 'eta', text, figures: { seeds: SEEDS, measured }, goals };
 }
 
 function total(each: readonly Calibration[], column: 'asked' | 'answered' | 'inside'): number {

@@ -15,6 +15,6 @@ export function FollowJourney({ view }: { view: JourneyView }) {
 function Follow({ topic, view }: { topic: string; view: JourneyView }) {
   const { row } = useLiveView<Stamp & { row?: RowView }>(topic, { asOf: view.asOf, epoch: view.epoch });
   const now = useNow(REREAD_MS);
-  useFollow(`${topic} ${row?.version ?? ''} ${view.step === null ? '' : Math.floor(now / REREAD_MS)}`);
+  useFollow(`${topic} ${Math.max(row?.version ?? 0, view.version)} ${view.step === null ? '' : Math.floor(now / REREAD_MS)}`);
   return null;
 }

@@ -11,7 +11,7 @@ import { age } from '~/format/age';
 import { counted } from '~/format/count';
 import { errorMeaning } from '~/format/error-words';
 import type { StageLine } from '~/format/journey';
-import { actionWords, nextWords, stageLines, stageLooks, whichWords } from '~/format/journey';
+import { actionWords, etaWords, nextWords, redeployWords, stageLines, stageLooks, whichWords } from '~/format/journey';
 import { useNow } from '~/live/use-live';
 
 /** Where a report is: the answer for the customer, then the five stages it goes through, what happens next, and who did what to it. Follows along live. */
@@ -38,7 +38,7 @@ function Stage({ line }: { line: StageLine }) {
       <p className="journey-title"><Shape name={shape} />{line.title}<span className="visually-hidden">: {word}</span></p>
       <p className={line.state === 'ahead' ? 'dim' : 'journey-figure'}>{line.figure}</p>
       <p className="soft journey-notes">{line.notes.map((note) => <bdi key={note}>{note}</bdi>)}</p>
-      <p className="dim journey-at">{line.at === null ? null : <Age at={line.at} suffix=" ago" />}</p>
+      <p className="dim journey-at">{line.at === null ? null : <Age at={line.at} prefix={line.ended ? '' : 'began '} suffix=" ago" />}</p>
     </li>
   );
 }
@@ -46,11 +46,16 @@ function Stage({ line }: { line: StageLine }) {
 function Next({ view }: { view: JourneyView }) {
   const now = useNow();
   const { text, label, at } = nextWords(view);
+  const [expected, redeploys] = [etaWords(view), redeployWords(view)];
   return (
-    <p className="journey-next soft" data-next={view.next.what}>
-      <b>Next: </b>{text}
-      {label === null || at === null ? null : <span className="dim" suppressHydrationWarning> · {label} {at > now ? `in ${age(at - now)}` : 'due'}</span>}
-    </p>
+    <div className="journey-next soft">
+      <p data-next={view.next.what}>
+        <b>Next: </b>{text}
+        {label === null || at === null ? null : <span className="dim" suppressHydrationWarning> · {label} {at > now ? `in ${age(at - now)}` : 'due'}</span>}
+      </p>
+      {expected ? <p>{expected}</p> : null}
+      {redeploys ? <p><bdi>{redeploys}</bdi></p> : null}
+    </div>
   );
 }
 

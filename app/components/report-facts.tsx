@@ -2,7 +2,6 @@ import { Link } from '@remix-run/react';
 import type { ReactNode } from 'react';
 import type { ReportPage } from '../../server/console/report.js';
 import type { RowView } from '../../server/console/row-view.js';
-import { Age } from './age';
 import { Worker } from './holder';
 import { OutsideId } from './names';
 import { age } from '~/format/age';
@@ -16,7 +15,6 @@ export function ReportFacts({ page, row }: { page: ReportPage; row: RowView }) {
   return (
     <dl className="card facts">
       <Fact name="Judge"><Judge label={page.judge} /></Fact>
-      <Fact name="Redeploys survived"><Redeploys page={page} /></Fact>
       <Fact name={row.finishedAt === null ? 'Running for' : 'Took'}><Took row={row} /></Fact>
       <Fact name="Held by"><Holders page={page} row={row} /></Fact>
       <Fact name="Session"><Link className="row-link" to={sessionPath(page.sessionId, page.userId)}><OutsideId id={page.sessionId} width="22ch" /></Link><p className="soft">user <OutsideId id={page.userId} width="18ch" /></p></Fact>
@@ -33,16 +31,6 @@ function Judge({ label }: { label: string | null }) {
   if (label === null) return <span className="dim">none yet</span>;
   const note = judgeNote(label);
   return <><bdi className="mono">{label}</bdi>{note ? <p className="soft">{note}</p> : null}</>;
-}
-
-function Redeploys({ page }: { page: ReportPage }) {
-  if (page.journey.redeploys.length === 0) return <>0</>;
-  return (
-    <details>
-      <summary>{page.journey.redeploys.length}</summary>
-      <ul className="plain">{page.journey.redeploys.map((each) => <li key={each.id} className="soft">{each.role} <span className="mono">{each.fromVersion} → {each.toVersion}</span>, <Age at={each.startedAt} suffix=" ago" /></li>)}</ul>
-    </details>
-  );
 }
 
 function Took({ row }: { row: RowView }) {

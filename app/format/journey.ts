@@ -3,6 +3,7 @@ import type { StageState, StageView } from '../../server/console/journey-stages.
 import type { RowView } from '../../server/console/row-view.js';
 import { age, duration } from './age';
 import { counted, listed } from './count';
+import { clockTime } from './instant';
 import type { Shape, Tone } from './state';
 
 /** One map from a stage's state to word, tone and shape. */
@@ -30,13 +31,14 @@ export interface StageLine {
   notes: string[];
   /** When it ended or, if it has not, began. */
   at: number | null;
+  ended: boolean;
 }
 
 /** From the upload to the report, one line each. */
 export function stageLines(view: JourneyView): StageLine[] {
   return view.stages.map((stage) => ({
-    name: stage.name, title: titles[stage.name], state: stage.state, figure: figureOf(stage, view),
-    notes: [...(isCurrent(stage, view) ? paceNotes(view) : []), ...notesOf(stage, view)], at: stage.finishedAt ?? stage.startedAt,
+    name: stage.name, title: titles[stage.name], state: stage.state, figure: figureOf(stage),
+    notes: [...(isCurrent(stage, view) ? paceNotes(view) : []), ...notesOf(stage, view)], at: stage.finishedAt ?? stage.startedAt, ended: stage.finishedAt !== null,
   }));
 }
 
@@ -46,8 +48,8 @@ function isCurrent(stage: StageView, view: JourneyView): boolean {
   return view.step !== null && stageOfStep[view.step] === stage.name;
 }
 
-function figureOf({ name, state, total, done, unsuccessful }: StageView, { linked }: JourneyView): string {
-  if (name === 'uploaded') return total ? counted(total, 'file') : linked > 0 ? 'no upload here' : 'nothing yet';
+function figureOf({ name, state, total, done, unsuccessful }: StageView): string {
+  if (name === 'uploaded') return total ? counted(total, 'file') : 'no upload here';
   if (name === 'parsed') return total ? `${done} of ${counted(total, 'file')}` : 'nothing to parse';
   if (name === 'claims' && total !== null) return counted(total, 'claim');
   if (name === 'checked' && total !== null) return total === 0 ? 'none to check' : `${(done ?? 0) + unsuccessful} of ${total}`;
@@ -84,6 +86,8 @@ function uploadedNote({ uploads, linked, analysis, others }: JourneyView): strin
 function paceNotes({ pace, step }: JourneyView): string[] {
   switch (pace?.kind) {
     case 'slow': return [`no progress for ${age(pace.idleMs)} (usual 95th percentile ${duration(pace.usualMs)})${pace.lastBeatAt === null ? '' : ', though its worker still beats'}`];
+    case 'interrupted': return ['its lease has run out: the worker that held it fell silent'];
+    case 'retry': return ['waits for its next try'];
     case 'paused': return ['the queue is paused'];
     case 'outage': return ['the queue rests: a service outside is down'];
     case 'no_worker': return ['no live worker can take it'];
@@ -139,10 +143,16 @@ export function checkedOf(row: RowView): { done: number; total: number } {
   return { done: total - Number(row.columns.open_children ?? 0), total };
 }
 
-/** "14:02–14:09 UTC" style range for the card, in the viewer's zone once that is known. */
-export function etaWords(eta: { from: number; to: number }, timeZone: string): string {
-  const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
-  return `${clock.format(eta.from)}–${clock.format(eta.to)} ${timeZone === 'UTC' ? 'UTC' : new Intl.DateTimeFormat('en-GB', { timeZone, timeZoneName: 'short' }).formatToParts(eta.to).find((part) => part.type === 'timeZoneName')!.value}`;
+/** When it is expected, for an operator: a range in the zone of the answer, or why there is none. Null when nothing is open. */
+export function etaWords({ eta, step, timeZone, asOf }: JourneyView): string | null {
+  if (step === null) return null;
+  if (eta === null) return 'No estimate: nothing moves, or too few runs of the last days to tell.';
+  return `Expected between ${clockTime(eta.from, asOf, timeZone)} and ${clockTime(eta.to, asOf, timeZone)} ${timeZone}, four times of five.`;
+}
+
+export function redeployWords({ redeploys }: JourneyView): string | null {
+  if (redeploys.length === 0) return null;
+  return `Survived ${counted(redeploys.length, 'redeploy')}: ${listed(redeploys.slice(0, 3).map(({ role, fromVersion, toVersion }) => `${role} ${fromVersion} → ${toVersion}`))}${redeploys.length > 3 ? ' and others' : ''}.`;
 }
 
 const actions: Record<string, string> = {

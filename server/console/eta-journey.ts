@@ -3,7 +3,7 @@ import { analysisJobs } from '../lease/queues.js';
 import type { Ends } from './eta.js';
 import { endsAfterWait, endsFrom, endsOf, LEAST_RUNS, plus } from './eta.js';
 import type { PastAnalysis } from './eta-samples.js';
-import { readOpenUpload, readPastAnalyses, readPastUploads, readWaits } from './eta-samples.js';
+import { readOpenUpload, readPastUploads, readWaits } from './eta-samples.js';
 import type { Pace, Progress, Step } from './journey-pace.js';
 import type { JourneyKey } from './journey-rows.js';
 import type { Reader } from './read.js';
@@ -11,15 +11,18 @@ import type { Reader } from './read.js';
 /** It moves, or waits for nothing but its turn. Of what rests for a reason nobody knows when that ends. */
 const GOES_ON: readonly Pace['kind'][] = ['moving', 'queued', 'retry'];
 
+/** The recent analyses, read once for all who need them. */
+export type PastReader = () => Promise<PastAnalysis[]>;
+
 /** @param now milliseconds since 1970, database clock. Null without a basis. */
-export async function readEnds(reader: Reader, key: JourneyKey, { analysis, reading, checks }: Progress, step: Step, pace: Pace, now: number): Promise<Ends | null> {
+export async function readEnds(reader: Reader, key: JourneyKey, { analysis, reading, checks }: Progress, step: Step, pace: Pace, now: number, readPast: PastReader): Promise<Ends | null> {
   if (!GOES_ON.includes(pace.kind)) return null;
   if (step === 'files' || step === 'indexing') {
     const run = await readOpenUpload(reader, key);
     const ends = run && endsOf(run, await readPastUploads(reader), now);
-    return ends && analysis ? thenAnalysis(ends, await readPastAnalyses(reader), await readWaits(reader, analysisJobs)) : ends;
+    return ends && analysis ? thenAnalysis(ends, await readPast(), await readWaits(reader, analysisJobs)) : ends;
   }
-  const past = await readPastAnalyses(reader);
+  const past = await readPast();
   if (step === 'checks') {
     const units = Math.max(1, checks!.total - checks!.missing);
     const share = (checks!.succeeded - checks!.missing + checks!.failed + checks!.cancelled) / units;

@@ -83,8 +83,8 @@ function bytesOf(files: UploadSample['files']): number {
 
 const UPLOAD_STEPS = 20;
 
-/** When each twentieth of the bytes was done: that of the file in which it lies. */
-function evenSteps(files: UploadSample['files']): number[] {
+/** When each twentieth of the bytes was done: that of the file in which it lies. Files in the order in which they ended. */
+export function evenSteps(files: UploadSample['files']): number[] {
   const all = bytesOf(files);
   return Array.from({ length: UPLOAD_STEPS }, (_, k) => {
     let done = 0;

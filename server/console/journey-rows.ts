@@ -14,6 +14,7 @@ export interface JourneyKey {
 
 export interface AnalysisFacts {
   id: string;
+  version: number;
   state: 'awaiting' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
   createdAt: number;
   finishedAt: number | null;
@@ -49,6 +50,7 @@ export interface FilesFacts extends Group {
 export interface UploadsFacts extends Group {
   awaiting: number;
   latest: string | null;
+  latestVersion: number | null;
 }
 
 export interface ChecksFacts extends Group {
@@ -69,7 +71,7 @@ export interface SurvivedRedeploy {
 /** The asked-for analysis or the latest; null without one. */
 export async function readAnalysis(reader: Reader, { userId, sessionId, analysisId }: JourneyKey): Promise<AnalysisFacts | null> {
   const { rows } = await sql<AnalysisFacts>`
-    select a.id, a.state, ${ms('a.created_at')} as "createdAt", ${ms('a.finished_at')} as "finishedAt", ${ms('a.run_after')} as "runAfter", ${ms('greatest(a.run_after, a.queued_at)')} as "waitsSince", a.error_code as "errorCode",
+    select a.id, a.version::float8 as version, a.state, ${ms('a.created_at')} as "createdAt", ${ms('a.finished_at')} as "finishedAt", ${ms('a.run_after')} as "runAfter", ${ms('greatest(a.run_after, a.queued_at)')} as "waitsSince", a.error_code as "errorCode",
       case when a.claims_total is not null then coalesce(
         (select ${ms('c.created_at')} from job_citations c where c.job_id = a.id order by c.ordinal limit 1), ${ms('a.finished_at')}) end as "readAt",
       a.claims_total as claims, case when a.marks_seen is not null then json_build_object('seen', a.marks_seen, 'resolved', coalesce(a.marks_resolved, 0)) end as marks,
@@ -121,7 +123,8 @@ const FAILURES = 200;
 /** The uploads themselves: what is left of them when their files have been parsed is to embed and link. */
 export async function readUploads(reader: Reader, key: JourneyKey, readAt: number | null): Promise<UploadsFacts> {
   const { rows } = await sql<UploadsFacts>`
-    select ${groupColumns()}, (count(*) filter (where r.state = 'awaiting'))::int as awaiting, (array_agg(r.id order by r.id desc))[1] as latest from ${mine('parse_jobs', key, readAt)}`.execute(reader);
+    select ${groupColumns()}, (count(*) filter (where r.state = 'awaiting'))::int as awaiting, (array_agg(r.id order by r.id desc))[1] as latest,
+      (array_agg(r.version order by r.id desc))[1]::float8 as "latestVersion" from ${mine('parse_jobs', key, readAt)}`.execute(reader);
   return rows[0]!;
 }
 

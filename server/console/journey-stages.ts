@@ -29,7 +29,6 @@ export interface StagesInput extends Progress {
   step: Step | null;
   pace: Pace | null;
   holders: StageHolder[];
-  linked: number;
   asOf: number;
 }
 
@@ -54,8 +53,8 @@ function sum(groups: readonly Group[], column: 'retries' | 'lostLeases' | 'putBa
   return groups.reduce((all, group) => all + group[column], 0);
 }
 
-function uploaded({ files, linked }: StagesInput): StageView {
-  if (files.total === 0) return stage('uploaded', linked > 0 ? 'done' : 'ahead', { total: 0, done: 0 });
+function uploaded({ files }: StagesInput): StageView {
+  if (files.total === 0) return stage('uploaded', 'done', { total: 0, done: 0 });
   return stage('uploaded', 'done', { total: files.total, done: files.total, startedAt: files.firstAt, finishedAt: files.lastAt });
 }
 

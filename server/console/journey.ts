@@ -10,6 +10,7 @@ import { analysisJobs, jobCitations, parseItems, parseJobs } from '../lease/queu
 import type { Answer, Eta, Situation } from './answer.js';
 import { answerOf, situationOf } from './answer.js';
 import { rangeOf } from './eta.js';
+import type { PastReader } from './eta-journey.js';
 import { readEnds } from './eta-journey.js';
 import { readPastAnalyses } from './eta-samples.js';
 import type { Group } from './journey-group.js';
@@ -35,6 +36,8 @@ export interface JourneyView extends Stamp {
   uploads: number;
   /** The latest upload: while there is no analysis, what happens shows on its row. */
   follow: string | null;
+  /** Of the analysis or, while there is none, of the latest upload. */
+  version: number;
   /** Documents that the session has linked now. */
   linked: number;
   stages: StageView[];
@@ -90,14 +93,15 @@ async function readIn(reader: Reader, key: JourneyKey, options: Required<Journey
   };
   const step = stepOf(progress);
   const group = step && groupOf(progress, step);
-  const pace = step && group && paceOf(group, await readSurroundings(reader, key, step, group, analysis, options.userCap));
+  const past = once(() => readPastAnalyses(reader));
+  const pace = step && group && paceOf(group, await readSurroundings(reader, key, step, group, analysis, options.userCap, past));
   const holders = await readHolders(reader, key, analysis?.id ?? null);
   const redeploys = await readSurvived(reader, key, analysis);
-  const eta = step && pace && rangeOf(await readEnds(reader, key, progress, step, pace, stamp.asOf));
+  const eta = step && pace && rangeOf(await readEnds(reader, key, progress, step, pace, stamp.asOf, past));
   const situation = situationOf({ ...progress, step, pace, eta, linked: besides.linked, laterFiles: besides.laterFiles, survivedRedeploys: redeploys.length });
   return {
     ...stamp, userId: key.userId, sessionId: key.sessionId, analysis, others: { analyses: besides.analyses, laterFiles: besides.laterFiles },
-    uploads: files.uploads, follow: progress.uploads.latest, linked: besides.linked, stages: stagesOf({ ...progress, step, pace, holders, linked: besides.linked, asOf: stamp.asOf }), step, pace,
+    uploads: files.uploads, follow: progress.uploads.latest, version: analysis?.version ?? progress.uploads.latestVersion ?? 0, linked: besides.linked, stages: stagesOf({ ...progress, step, pace, holders, asOf: stamp.asOf }), step, pace,
     next: nextEvent(pace, group, analysis, stamp.asOf, options.pollSeconds), holders, failures: files.failures, redeploys, survivedRedeploys: redeploys.length,
     actions: await readActions(reader, key, analysis?.id ?? null), eta, situation: situation.kind,
     answer: answerOf(situation, options.timeZone), timeZone: options.timeZone,
@@ -107,21 +111,27 @@ async function readIn(reader: Reader, key: JourneyKey, options: Required<Journey
 const queueOf: Record<Step, QueueDefinition> = { files: parseItems, indexing: parseJobs, reading: analysisJobs, checks: jobCitations };
 
 /** What is read of the surroundings is only what this step's pace depends on. */
-async function readSurroundings(reader: Reader, key: JourneyKey, step: Step, group: Group, analysis: AnalysisFacts | null, userCap: number): Promise<Surroundings> {
+async function readSurroundings(reader: Reader, key: JourneyKey, step: Step, group: Group, analysis: AnalysisFacts | null, userCap: number, past: PastReader): Promise<Surroundings> {
   const queue = queueOf[step];
   const held = group.running > 0;
   const others = !held && step === 'checks' ? await countOtherReports(reader, analysis!.id, key.userId) : null;
   return {
-    outlook: await readOutlook(reader, queue), usualMs: held ? await readUsual(reader, step, queue) : null,
+    outlook: await readOutlook(reader, queue), usualMs: held ? await readUsual(reader, step, queue, past) : null,
     ahead: held ? 0 : others ? others.others : await countAhead(reader, queue, ownRows(key, step, analysis)), heldElsewhere: others?.own ?? 0, userCap,
   };
 }
 
 /** An analysis has not ended when its claims are read, so the samples of its queue do not know how long that takes. */
-async function readUsual(reader: Reader, step: Step, queue: QueueDefinition): Promise<number | null> {
+async function readUsual(reader: Reader, step: Step, queue: QueueDefinition, past: PastReader): Promise<number | null> {
   if (step !== 'reading') return readUsualP95(reader, queue);
-  const took = (await readPastAnalyses(reader)).map(({ reading }) => reading.tookMs).sort((a, b) => a - b);
+  const took = (await past()).map(({ reading }) => reading.tookMs).sort((a, b) => a - b);
   return took.length < USUAL_BASIS ? null : took[Math.ceil(0.95 * took.length) - 1]!;
+}
+
+/** Read when it is first needed, and not again. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined;
+  return () => (found ??= read());
 }
 
 function ownRows({ userId, sessionId }: JourneyKey, step: Step, analysis: AnalysisFacts | null) {

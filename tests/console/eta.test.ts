@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { calibrate, LEAST_COVERAGE, MOST_COVERAGE, scenarios } from '../../bench/eta.js';
+import { calibrate, LEAST_COVERAGE, MOST_COVERAGE, scenarios, type Calibration } from '../../bench/eta.js';
+import { calibrateUploads } from '../../bench/eta-uploads.js';
 import { endsAfterWait, endsFrom, endsOf, LEAST_RUNS, plus, rangeOf, type PastRun } from '../../server/console/eta.js';
 import { readPastAnalyses, readPastUploads } from '../../server/console/eta-samples.js';
 import { readJourney } from '../../server/console/journey.js';
@@ -61,8 +62,10 @@ describe('the range', () => {
 });
 
 describe('the true end lies in the range as often as is said', () => {
-  test.each(scenarios)('$name', { timeout: 60_000 }, (scenario) => {
-    const { asked, answered, inside } = calibrate({ ...scenario, analyses: 400 }, 7);
+  test.each<[string, () => Calibration]>([
+    ...scenarios.map((scenario): [string, () => Calibration] => [scenario.name, () => calibrate({ ...scenario, analyses: 400 }, 7)]), ['uploads', () => calibrateUploads(7)],
+  ])('%s', { timeout: 60_000 }, (_name, measure) => {
+    const { asked, answered, inside } = measure();
     expect(answered / asked).toBeGreaterThan(0.85);
     expect(inside / answered).toBeGreaterThanOrEqual(LEAST_COVERAGE);
     expect(inside / answered).toBeLessThanOrEqual(MOST_COVERAGE);
