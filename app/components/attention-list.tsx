@@ -1,4 +1,5 @@
 import { Link } from '@remix-run/react';
+import { ActionButton } from './action-button';
 import { Shape } from './ui/shape';
 import { OutsideName } from './names';
 import { age } from '~/format/age';
@@ -21,7 +22,10 @@ export function AttentionList({ items, now }: { items: AttentionItem[]; now: num
             <p className="dim text-[13px]">{item.advice}</p>
           </div>
           <Timer timer={item.timer} now={now} />
-          {item.href ? <Link className="btn" discover="none" to={item.href}>Open<span className="visually-hidden">: {item.what}</span></Link> : <span />}
+          <span className="attention-buttons">
+            {item.order ? <ActionButton order={item.order} /> : null}
+            {item.href ? <Link className="btn" discover="none" to={item.href}>Open<span className="visually-hidden">: {item.what}</span></Link> : null}
+          </span>
         </li>
       ))}
     </ul>

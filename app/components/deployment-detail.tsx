@@ -12,6 +12,7 @@ import { Release } from './deployment-table';
 import { useReadAgain } from './deployments-view';
 import { LeaseMeter } from './lease-meter';
 import { OutsideId, OutsideName } from './names';
+import { RowActions } from './row-actions';
 import { Timeline } from './timeline';
 import { CopyButton } from './ui/copy-button';
 import { counted } from '~/format/count';
@@ -37,6 +38,7 @@ export function DeploymentDetail({ view }: { view: DeploymentPage }) {
       {row.state === 'failed' && row.errorCode ? <Failure code={row.errorCode} message={row.errorMessage} /> : null}
       <div className="row-columns">
         <div className="min-w-0">
+          <RowActions row={row} slug="deployments" noun="deployment" />
           <Publishes attempts={view.attempts} more={view.moreAttempts} />
           <Refusals refusals={view.refusals} more={view.moreRefusals} current={Number(row.columns.publish_no)} />
           <Timeline events={page.events} more={page.moreEvents} actions={page.actions} />

@@ -3,30 +3,37 @@ import clsx from 'clsx';
 import { memo } from 'react';
 import type { DeploymentFacts, DeploymentsPage, ReleaseView } from '../../server/console/deployments.js';
 import type { RowView } from '../../server/console/row-view.js';
+import { RowMenu } from './action-row-menu';
 import { Age } from './age';
 import { DeploymentState, LockHolder, LockMeter, reclaimableAt } from './deployment-lock';
 import { OutsideName } from './names';
 import { count } from '~/format/count';
 import { useNow } from '~/live/use-live';
 
+interface Menus<Key> {
+  /** Whose menu of actions is open. */
+  menu: Key;
+  onMenu: (menu: string | null) => void;
+}
+
 /** One row an app. */
-export function DeploymentTable({ page, rows }: { page: DeploymentsPage; rows: RowView[] }) {
+export function DeploymentTable({ page, rows, menu, onMenu }: { page: DeploymentsPage; rows: RowView[] } & Menus<string | null>) {
   return (
     <div className="card table-wrap">
       <table className="table stack" aria-label="Deployments">
         <thead>
           <tr>
             <th scope="col">State</th><th scope="col">App</th><th scope="col">Live release</th><th scope="col">Publish lock</th><th scope="col">Driven by</th>
-            <th scope="col" className="r">Since</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Refused</th>
+            <th scope="col" className="r">Since</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Refused</th><th scope="col"><span className="visually-hidden">Actions</span></th>
           </tr>
         </thead>
-        <tbody>{rows.map((row) => <AppRow key={row.id} row={row} facts={page.facts[row.id]} deadAfterMs={page.deadAfterMs} />)}</tbody>
+        <tbody>{rows.map((row) => <AppRow key={row.id} row={row} facts={page.facts[row.id]} deadAfterMs={page.deadAfterMs} menu={menu === row.id} onMenu={onMenu} />)}</tbody>
       </table>
     </div>
   );
 }
 
-const AppRow = memo(function AppRow({ row, facts, deadAfterMs }: { row: RowView; facts: DeploymentFacts | undefined; deadAfterMs: number }) {
+const AppRow = memo(function AppRow({ row, facts, deadAfterMs, menu, onMenu }: { row: RowView; facts: DeploymentFacts | undefined; deadAfterMs: number } & Menus<boolean>) {
   const now = useNow();
   const end = reclaimableAt(row, deadAfterMs);
   const building = row.state === 'building';
@@ -40,6 +47,7 @@ const AppRow = memo(function AppRow({ row, facts, deadAfterMs }: { row: RowView;
       <td className="r" data-label="since">{facts ? <Age at={facts.publishedAt} /> : null}</td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
       <td className={`r ${facts?.refused ? '' : 'hide-narrow'}`} data-label="refused">{facts?.refused ? count(facts.refused) : <span className="zero">0</span>}</td>
+      <td className="row-menu-cell"><RowMenu row={row} slug="deployments" noun="deployment" open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></td>
     </tr>
   );
 });

@@ -1,6 +1,6 @@
 import { Link, useRevalidator } from '@remix-run/react';
 import clsx from 'clsx';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import type { DeploymentsPage } from '../../server/console/deployments.js';
 import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
 import type { RowView } from '../../server/console/row-view.js';
@@ -20,6 +20,7 @@ const GATHER_MS = 300;
 /** The apps: what is live, who holds each publish lock, who was refused meanwhile. */
 export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filters: QueueFilters }) {
   const live = useLiveRows(`queue:deployments${filterQuery(filters)}`, page.rows, filters);
+  const [menu, setMenu] = useState<string | null>(null);
   useReadAgain(live.rows.some((row) => row.state === 'building'), changesOf(live.rows) !== changesOf(page.rows) || live.fresh.length > 0);
   return (
     <>
@@ -30,7 +31,7 @@ export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filt
       </div>
       <HostingNote hosting={page.hosting} />
       <div className="chips mb-3">{(['building', 'live', 'failed'] as const).map((state) => <Chip key={state} state={state} page={page} filters={filters} />)}</div>
-      {live.rows.length > 0 ? <DeploymentTable page={page} rows={live.rows} /> : <Nothing filtered={filters.states.length > 0} />}
+      {live.rows.length > 0 ? <DeploymentTable page={page} rows={live.rows} menu={menu} onMenu={setMenu} /> : <Nothing filtered={filters.states.length > 0} />}
       <Pages page={page} filters={filters} />
     </>
   );

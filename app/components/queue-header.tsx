@@ -2,6 +2,8 @@ import { Download } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
+import { BulkMenu } from './action-bulk-menu';
+import { QueuePause } from './queue-pause';
 import { Button } from './ui/button';
 import { CopyButton } from './ui/copy-button';
 import { counted } from '~/format/count';
@@ -14,9 +16,12 @@ interface Props {
   filters: QueueFilters;
   selection: Selection;
   fresh: FreshRows;
+  /** Whose menu of actions is open. */
+  menu: string | null;
+  onMenu: (menu: string | null) => void;
 }
 
-export function QueueHeader({ page, filters, selection, fresh }: Props) {
+export function QueueHeader({ page, filters, selection, fresh, menu, onMenu }: Props) {
   const picked = [...selection.ids];
   return (
     <div className="queue-head">
@@ -27,10 +32,12 @@ export function QueueHeader({ page, filters, selection, fresh }: Props) {
         {picked.length > 0 ? (
           <>
             <span className="soft">{picked.length} selected</span>
+            <BulkMenu page={page} filters={filters} picked={picked} open={menu === 'bulk'} onOpen={(open) => onMenu(open ? 'bulk' : null)} />
             <CopyButton text={picked.join('\n')} label="Copy ids" />
             <Button look="quiet" onClick={selection.clear}>Clear</Button>
           </>
         ) : null}
+        <QueuePause slug={page.queue.slug} title={page.queue.title} />
         <Export slug={page.queue.slug} filters={filters} />
       </div>
     </div>

@@ -6,6 +6,7 @@ import { QueueFilterBar } from './queue-filter-bar';
 import { QueueHeader } from './queue-header';
 import { NothingMatches } from './nothing-matches';
 import { RowTable } from './row-table';
+import { useActKey } from '~/act-key';
 import { filterQuery, isFiltered } from '~/format/filters';
 import { useLiveRows, useLiveView } from '~/live/use-live';
 import { useReading } from '~/reading';
@@ -20,13 +21,14 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
   const live = useLiveRows(topic, page.rows, filters);
   const selection = useSelection(page.rows);
   const cursor = useRowKeys(live.rows, selection, (id) => `/queues/${page.queue.slug}/${id}`);
-  const { reading, watch } = useReading(cursor);
+  const { menu, setMenu } = useActKey(selection.ids.size, cursor);
+  const { reading, watch } = useReading(menu ?? cursor);
   const fresh = useFreshRows(live.fresh, reading || selection.ids.size > 0);
   return (
     <>
-      <QueueHeader page={counted} filters={filters} selection={selection} fresh={fresh} />
+      <QueueHeader page={counted} filters={filters} selection={selection} fresh={fresh} menu={menu} onMenu={setMenu} />
       <QueueFilterBar page={counted} filters={filters} />
-      {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} />
+      {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} menu={menu} onMenu={setMenu} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
         : <NothingYet origin={origin} queue={page.queue} />}
       <Pager page={page} filters={filters} />

@@ -3,6 +3,7 @@ import { memo } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueueWords } from '../../server/console/queue-page.js';
 import type { RowView } from '../../server/console/row-view.js';
+import { RowMenu } from './action-row-menu';
 import { RowCells } from './row-cells';
 import { capitalised } from '~/format/count';
 import { matches } from '~/format/filters';
@@ -19,12 +20,15 @@ interface Props {
   /** The row that the keys have reached. */
   cursor: string | null;
   watch: Reading['watch'];
+  /** Whose menu of actions is open. */
+  menu: string | null;
+  onMenu: (menu: string | null) => void;
 }
 
 /** What a row is about, where its noun says it less well. */
 const headings: Record<string, string> = { parse_jobs: 'Job', parse_items: 'File', deployments: 'App' };
 
-export function RowTable({ queue, rows, filters, selection, cursor, watch }: Props) {
+export function RowTable({ queue, rows, filters, selection, cursor, watch, menu, onMenu }: Props) {
   const all = rows.length > 0 && selection.ids.size === rows.length;
   return (
     <div className="card table-wrap" {...watch}>
@@ -36,11 +40,11 @@ export function RowTable({ queue, rows, filters, selection, cursor, watch }: Pro
             </th>
             <th scope="col">State</th><th scope="col">{headings[queue.table] ?? capitalised(queue.noun)}</th><th scope="col">Lease</th>
             <th scope="col" className="r">Beat</th><th scope="col">Holder</th><th scope="col" className="r">Try</th>
-            <th scope="col">User</th>{queue.listColumns.includes('session_id') ? <th scope="col">Session</th> : null}<th scope="col" className="r">Age</th><th scope="col">Last error</th>
+            <th scope="col">User</th>{queue.listColumns.includes('session_id') ? <th scope="col">Session</th> : null}<th scope="col" className="r">Age</th><th scope="col">Last error</th><th scope="col"><span className="visually-hidden">Actions</span></th>
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => <Row key={row.id} row={row} slug={queue.slug} filters={filters} selected={selection.ids.has(row.id)} onToggle={selection.toggle} cursor={cursor === row.id} />)}
+          {rows.map((row) => <Row key={row.id} row={row} slug={queue.slug} noun={queue.noun} menu={menu === row.id} onMenu={onMenu} filters={filters} selected={selection.ids.has(row.id)} onToggle={selection.toggle} cursor={cursor === row.id} />)}
         </tbody>
       </table>
     </div>
@@ -50,19 +54,23 @@ export function RowTable({ queue, rows, filters, selection, cursor, watch }: Pro
 interface RowProps {
   row: RowView;
   slug: string;
+  noun: string;
+  menu: boolean;
+  onMenu: (menu: string | null) => void;
   filters: QueueFilters;
   selected: boolean;
   cursor: boolean;
   onToggle: (id: string) => void;
 }
 
-const Row = memo(function Row({ row, slug, filters, selected, cursor, onToggle }: RowProps) {
+const Row = memo(function Row({ row, slug, noun, menu, onMenu, filters, selected, cursor, onToggle }: RowProps) {
   const now = useNow();
   const state = shownState(row, now);
   return (
     <tr className={clsx(state === 'stale' && 'bad', !matches(filters, row, now) && 'left-list')} data-row-id={row.id} data-version={row.version} data-selected={selected} data-cursor={cursor}>
       <td className="pick hide-narrow"><input type="checkbox" aria-label={`Select row ${row.id.slice(-8)}`} checked={selected} onChange={() => onToggle(row.id)} /></td>
       <RowCells row={row} slug={slug} state={state} />
+      <td className="row-menu-cell"><RowMenu row={row} slug={slug} noun={noun} open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></td>
     </tr>
   );
 });

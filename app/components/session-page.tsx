@@ -1,5 +1,6 @@
 import { Link } from '@remix-run/react';
 import type { SessionPage as Page } from '../../server/console/session.js';
+import { ActionButton } from './action-button';
 import { Age } from './age';
 import { Worker } from './holder';
 import { OutsideId } from './names';
@@ -21,7 +22,12 @@ export function SessionPage({ page }: { page: Page }) {
     <>
       <p className="crumb"><Link className="link" to="/sessions">Sessions</Link><span className="dim"> / Session</span></p>
       <div className="row-head"><h1 className="min-w-0"><OutsideId id={page.sessionId} width="100%" /></h1></div>
-      <p className="row-id"><span className="dim">user</span> <Link className="link" to={`/sessions?q=${encodeURIComponent(page.userId)}`}><OutsideId id={page.userId} width="40ch" /></Link><CopyButton text={page.sessionId} label="Copy id" className="quiet" /></p>
+      <p className="row-id"><span className="dim">user</span> <Link className="link" to={`/sessions?q=${encodeURIComponent(page.userId)}`}><OutsideId id={page.userId} width="40ch" /></Link><CopyButton text={page.sessionId} label="Copy id" className="quiet" />
+        <span className="row-buttons">
+          <ActionButton order={{ action: 'reset_sources', fields: { userId: page.userId, sessionId: page.sessionId }, subject: page.sessionId }} why={page.sources.length === 0 ? 'Nothing is linked.' : null} />
+          <ActionButton order={{ action: 'erase_user', fields: { userId: page.userId }, subject: page.userId }} />
+        </span>
+      </p>
       <dl className="card facts session-facts">
         <Fact name="If every process stopped now, lost would be"><Outlook {...lost} /></Fact>
         <Fact name="Could the search index be built again?"><Outlook {...rebuild} /><SessionRebuild sessionId={page.sessionId} userId={page.userId} /></Fact>

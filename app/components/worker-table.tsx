@@ -1,5 +1,6 @@
 import { Link } from '@remix-run/react';
 import type { WorkerView } from '../../server/console/workers.js';
+import { ActionButton } from './action-button';
 import { Age } from './age';
 import { Shape } from './ui/shape';
 import { queuePath } from '~/format/filters';
@@ -12,7 +13,7 @@ export function WorkerTable({ workers, now }: { workers: WorkerView[]; now: numb
         <thead>
           <tr>
             <th scope="col">State</th><th scope="col">Process</th><th scope="col">Version</th><th scope="col">Role</th><th scope="col">Takes</th>
-            <th scope="col" className="r">Leases / slots</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Started</th><th scope="col">Host</th><th scope="col">Now</th>
+            <th scope="col" className="r">Leases / slots</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Started</th><th scope="col">Host</th><th scope="col">Now</th><th scope="col"><span className="visually-hidden">Actions</span></th>
           </tr>
         </thead>
         <tbody>{workers.map((worker) => <WorkerRow key={worker.id} worker={worker} now={now} />)}</tbody>
@@ -35,8 +36,17 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
       <td className="soft hide-narrow"><bdi className="mono clip inline-block max-w-[18ch] align-bottom" title={`${worker.host}, pid ${worker.pid}`}>{worker.host}</bdi></td>
       <td className={`tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
+      <td className="r"><Orders worker={worker} word={look.word} /></td>
     </tr>
   );
+}
+
+/** Only workers are drained, and only a drain that a person ordered can be taken back. */
+function Orders({ worker, word }: { worker: WorkerView; word: string }) {
+  if (worker.role !== 'worker' || word === 'stopped' || word === 'gone') return null;
+  const order = (action: string) => ({ action, fields: { worker: worker.id }, subject: `${worker.label} (${worker.version})` });
+  if (worker.drainedBy === 'operator') return <ActionButton order={order('resume')} why={word === 'silent' ? 'It does not beat.' : null} />;
+  return <ActionButton order={order('drain')} why={word === 'draining' ? 'It is shutting down already.' : word === 'silent' ? 'It does not beat: what it holds is taken back by the sweep.' : null} />;
 }
 
 /** What it announced that it knows: other kinds and higher schema versions stay queued for a newer worker. */

@@ -1,8 +1,10 @@
 import type { NowView } from '../../server/console/now.js';
 import type { RowView } from '../../server/console/row-view.js';
+import type { Order } from '~/acting';
 import { age } from './age';
 import { counted, listed } from './count';
 import { queuePath } from './filters';
+import { orderOf } from './row-order';
 import { redeployPath } from './redeploy-words';
 
 export interface AttentionItem {
@@ -19,6 +21,8 @@ export interface AttentionItem {
   /** When it heals by itself or next moves, counted down. */
   timer: { label: string; at: number } | null;
   href: string | null;
+  /** What a person may do about it from here. */
+  order?: Order;
 }
 
 /** How the page is fed: only the live connection knows. */
@@ -58,7 +62,7 @@ function staleLeases(view: NowView, now: number): AttentionItem[] {
     key: `stale:${row.id}`, tone: 'stale', verdict, subject: subjectOf(row), what: `${nounOf(view, row)} lost its worker`,
     why: `lease ended ${age(now - row.leaseExpiresAt!)} ago · ${holderWords(row)} silent for ${age(now - (row.heartbeatAt ?? now))}`,
     advice: 'Nothing to do: the sweep gives it back, and another worker takes it. Look at the worker if this repeats.',
-    timer: at === null ? null : { label: 'sweep', at }, href: rowPath(view, row),
+    timer: at === null ? null : { label: 'sweep', at }, href: rowPath(view, row), order: orderOf('release', row, slugOf(view, row), nounOf(view, row)),
   }));
   return withRest(items, total, { key: 'stale:rest', href: queuePath(slugOf(view, view.staleRows[0]), { states: ['stale'] }) });
 }
@@ -70,14 +74,14 @@ function stuckLocks(view: NowView, now: number): AttentionItem[] {
     key: `stuck:${row.id}`, tone: 'stale', verdict, subject: String(row.columns.slug), what: 'publish lock is stuck',
     why: `building for ${age(now - publishedAt)} · last beat ${age(now - (row.heartbeatAt ?? now))} ago · ${refused === 0 ? 'nobody' : counted(refused, 'caller')} refused meanwhile`,
     advice: 'The next publish of this app takes the lock over. Look at the workers that publish, and at the hosting, if this repeats.',
-    timer: null, href: `/deployments/${row.id}`,
+    timer: null, href: `/deployments/${row.id}`, order: orderOf('clear_lock', row, 'deployments', 'deployment'),
   }));
 }
 
 function withRest(items: AttentionItem[], total: number, rest: { key: string; href: string }): AttentionItem[] {
   const last = items.at(-1);
   if (!last || total <= items.length) return items;
-  return [...items, { ...last, ...rest, subject: null, what: `${counted(total - items.length, 'more lease')} like these`, why: '', advice: 'Open the list of stale rows.' }];
+  return [...items, { ...last, ...rest, order: undefined, subject: null, what: `${counted(total - items.length, 'more lease')} like these`, why: '', advice: 'Open the list of stale rows.' }];
 }
 
 /** Once a capability, however many queues need it. */
@@ -150,6 +154,7 @@ function paused(view: NowView, now: number): AttentionItem[] {
     key: `paused:${queue.slug}`, tone: 'low' as const, verdict: `${queue.title} is paused`, subject: null, what: `${queue.title} is paused`,
     why: `by ${queue.paused.by} ${age(now - queue.paused.at)} ago: ${queue.paused.reason}`,
     advice: 'Work is accepted and waits; nothing is taken until the queue is resumed.', timer: null, href: queuePath(queue.slug, { states: ['queued'] }),
+    order: { action: 'resume_queue', fields: { queue: queue.slug }, subject: queue.title },
   }] : []));
 }
 

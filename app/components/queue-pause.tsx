@@ -1,0 +1,20 @@
+import { useRouteLoaderData } from '@remix-run/react';
+import type { NowView } from '../../server/console/now.js';
+import { ActionButton } from './action-button';
+import { Age } from './age';
+import { OutsideName } from './names';
+import { useLiveView } from '~/live/use-live';
+import type { loader as consoleLoader } from '~/routes/_console';
+
+/** Whether the queue hands out work, who stopped it and why, and the way to change that. */
+export function QueuePause({ slug, title }: { slug: string; title: string }) {
+  const { now } = useRouteLoaderData<typeof consoleLoader>('routes/_console')!;
+  const paused = useLiveView<NowView>('summary', now!).queues.find((queue) => queue.slug === slug)?.paused ?? null;
+  if (paused === null) return <ActionButton order={{ action: 'pause_queue', fields: { queue: slug }, subject: title }} label="Pause" />;
+  return (
+    <>
+      <span className="tone-text-low" data-paused>paused by <OutsideName name={paused.by} width="16ch" /> <Age at={paused.at} suffix=" ago" />: <OutsideName name={paused.reason} width="34ch" /></span>
+      <ActionButton order={{ action: 'resume_queue', fields: { queue: slug }, subject: title }} label="Resume" />
+    </>
+  );
+}
