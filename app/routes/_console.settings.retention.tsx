@@ -21,7 +21,7 @@ export default function Retention() {
           <thead><tr><th scope="col">What</th><th scope="col">How long</th><th scope="col">Setting</th></tr></thead>
           <tbody>
             {kept.map(({ what, howLong, seconds, setting }) => (
-              <tr key={what}><td className="first">{what}</td><td className="whitespace-normal">{howLong}{seconds === null ? null : <b> {duration(seconds * 1000)}</b>}</td><td data-label={setting ? 'setting' : undefined}>{setting ? <code>{setting}</code> : null}</td></tr>
+              <tr key={what}><td className="first wrap">{what}</td><td className="wrap">{howLong}{seconds === null ? null : <b> {duration(seconds * 1000)}</b>}</td><td data-label={setting ? 'setting' : undefined}>{setting ? <code>{setting}</code> : null}</td></tr>
             ))}
           </tbody>
         </table>

@@ -41,7 +41,7 @@ export default function SignInWithLink() {
   return (
     <Door title="Sign in to Leaseboard">
       <p className="soft">This link signs you in as <b><bdi>{account.name}</bdi></b>. It works once.</p>
-      <Form method="post" className="door-form">
+      <Form method="post" discover="none" className="door-form">
         {answer?.fault ? <p className="fault" role="alert">{answer.fault}</p> : null}
         {account.mayHavePassword ? (
           <details className="more" open={answer?.fault ? true : undefined}>

@@ -42,7 +42,7 @@ export default function SignIn() {
   return (
     <Door title="Sign in">
       {provider === null ? null : <ProviderWay host={provider} returnTo={wish} />}
-      <Form method="post" action={wish === '/' ? '/signin?index' : `/signin?index&returnTo=${encodeURIComponent(wish)}`} className="door-form">
+      <Form method="post" discover="none" action={wish === '/' ? '/signin?index' : `/signin?index&returnTo=${encodeURIComponent(wish)}`} className="door-form">
         <SignInForm fault={fault} busy={busy} />
       </Form>
       <OtherWays />
