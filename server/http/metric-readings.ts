@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { inTransaction } from '../db/connection.js';
 import { queues, type QueueDefinition } from '../lease/queues.js';
 import { isHeld, isWaiting, wordsOfQueue } from '../lease/words.js';
+import { actions } from '../operations/actions.js';
 
 const STATEMENT_LIMIT_MS = 2_000;
 
@@ -30,6 +31,8 @@ export interface Readings {
   minutes: MinuteReading[];
   /** Publishes refused so far, by code. */
   refusals: Record<string, number>;
+  /** What operators did and tried so far. */
+  operatorActions: { action: string; outcome: string; n: number }[];
   lastSweepSeconds: number | null;
 }
 
@@ -39,7 +42,7 @@ export function readMetrics(pool: pg.Pool, after: string | null): Promise<Readin
     const read: QueueReading[] = [];
     for (const queue of queues) read.push(await readQueue(tx, queue));
     const sweep = await tx.query<{ at: number | null }>('select extract(epoch from last_run_at)::float8 as at from sweeps');
-    return { queues: read, minutes: await readMinutes(tx, after), refusals: await readRefusals(tx), lastSweepSeconds: sweep.rows[0]?.at ?? null };
+    return { queues: read, minutes: await readMinutes(tx, after), refusals: await readRefusals(tx), operatorActions: await readOperatorActions(tx), lastSweepSeconds: sweep.rows[0]?.at ?? null };
   }, { timeoutMs: STATEMENT_LIMIT_MS });
 }
 
@@ -81,6 +84,21 @@ async function readRefusals(tx: pg.PoolClient): Promise<Record<string, number>> 
        from unnest(array['publish_in_progress', 'slug_taken', 'slug_fixed', 'queue_paused']) as c(code)`);
   return Object.fromEntries(rows.map((row) => [row.code, row.n]));
 }
+
+/** Every guarded action with both outcomes; those that never occurred read 0. Grows with what people do, and has an index by action. */
+async function readOperatorActions(tx: pg.PoolClient): Promise<Readings['operatorActions']> {
+  const { rows } = await tx.query<{ action: string; outcome: string; n: number }>(
+    `select k.action, o.outcome, (select count(*)::int from operator_actions a where a.action = k.action and a.outcome = o.outcome) as n
+       from (select unnest($1::text[]) union select action from (${distinctActions}) d) as k(action), unnest(array['applied', 'refused']) as o(outcome)`, [actions.map(({ name }) => name)]);
+  return rows;
+}
+
+/** The names that occur, one step of the index a name. */
+const distinctActions = `with recursive names as (
+    (select action from operator_actions order by action limit 1)
+    union all
+    select (select a.action from operator_actions a where a.action > n.action order by a.action limit 1) from names n where n.action is not null)
+  select action from names where action is not null`;
 
 async function readMinutes(tx: pg.PoolClient, after: string | null): Promise<MinuteReading[]> {
   const { rows } = await tx.query<MinuteReading>(

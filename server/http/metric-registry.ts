@@ -5,7 +5,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry, type Metric } from 'prom-client';
 import { addHistograms, BUCKET_BOUNDS_MS } from '../lease/samples.js';
 import type { World } from './load-context.js';
-import { readMetrics, type MinuteReading, type QueueReading } from './metric-readings.js';
+import { readMetrics, type MinuteReading, type QueueReading, type Readings } from './metric-readings.js';
 
 export interface Metrics {
   contentType: string;
@@ -26,6 +26,7 @@ export function createMetrics(world: World, liveClients: () => number): Metrics 
       const readings = await readMetrics(world.pool, seen);
       meters.setQueues(readings.queues);
       meters.setRefusals(readings.refusals);
+      meters.setOperatorActions(readings.operatorActions);
       if (readings.lastSweepSeconds !== null) meters.lastSweep.set(readings.lastSweepSeconds);
       for (const minute of readings.minutes) meters.addMinute(minute);
       seen = readings.minutes.at(-1)?.minute ?? seen;
@@ -45,8 +46,18 @@ export function createMetrics(world: World, liveClients: () => number): Metrics 
   };
 }
 
-function makeMeters(registry: Registry) {
+/** What a table says in all, as a counter wants it: only what it was not told of yet. */
+function newsOf(): (name: string, total: number) => number {
   const told = new Map<string, number>();
+  return (name, total) => {
+    const before = told.get(name) ?? 0;
+    told.set(name, Math.max(total, before));
+    return Math.max(0, total - before);
+  };
+}
+
+function makeMeters(registry: Registry) {
+  const news = newsOf();
   const registers = [registry];
   const gauge = <L extends string>(name: string, help: string, labelNames: L[] = []) => new Gauge({ name, help, labelNames, registers });
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames: ['queue'], registers });
@@ -57,6 +68,7 @@ function makeMeters(registry: Registry) {
   const late = counter('leaseboard_late_writes_refused_total', 'Writes refused because their lease had been lost');
   const givenBack = counter('leaseboard_given_back_total', 'Leases given back by a drain or a release');
   const refused = new Counter({ name: 'leaseboard_publish_refused_total', help: 'Publishes refused, by the code of the answer', labelNames: ['code'], registers });
+  const acted = new Counter({ name: 'leaseboard_operator_actions_total', help: 'What operators did and tried, by action and outcome', labelNames: ['action', 'outcome'], registers });
   const wait = new MinuteHistogram('leaseboard_wait_seconds', 'From claimable to claimed', registry);
   const run = new MinuteHistogram('leaseboard_run_seconds', 'From claimed to the end of the lease', registry);
   const listenerUp = gauge('leaseboard_listener_up', '1 while this process hears notifications');
@@ -80,12 +92,12 @@ function makeMeters(registry: Registry) {
         for (const histogram of [wait, run]) histogram.add(queue, []);
       }
     },
-    /** What the table says in all; a counter is told only of what it does not know yet. */
+    /** What the table says in all. */
     setRefusals(refusals: Record<string, number>) {
-      for (const [code, total] of Object.entries(refusals)) {
-        refused.inc({ code }, Math.max(0, total - (told.get(code) ?? 0)));
-        told.set(code, Math.max(total, told.get(code) ?? 0));
-      }
+      for (const [code, total] of Object.entries(refusals)) refused.inc({ code }, news(`refused ${code}`, total));
+    },
+    setOperatorActions(done: Readings['operatorActions']) {
+      for (const { action, outcome, n } of done) acted.inc({ action, outcome }, news(`${action} ${outcome}`, n));
     },
     clearQueues: () => [rows, stale, oldest].forEach((metric) => metric.reset()),
     addMinute(minute: MinuteReading) {
