@@ -7,7 +7,7 @@ import { OutsideId, OutsideName } from './names';
 import { EmptyState } from './ui/empty-state';
 import { Section } from './ui/section';
 import { counted } from '~/format/count';
-import { examples, findPath, groupTitles, hitPath, nameLimit, subjectOf } from '~/format/find-words';
+import { examples, findPath, groupTitles, hitPath, moreWords, nameLimit, ownPage } from '~/format/find-words';
 import { sessionPath } from '~/format/session-words';
 import { useHydrated } from '~/hydrated';
 import { useRecent } from '~/find-recent';
@@ -80,7 +80,7 @@ function moveBetweenHits(event: KeyboardEvent<HTMLElement>) {
 
 /** Two customers that fit alike: the wrong one's report must not go into a reply. */
 function Choice({ answer, subject }: { answer: FindAnswer; subject: FindSubject | null }) {
-  const open = subject === null && answer.groups.some(({ hits }) => hits.some((hit) => hit.kind === 'address' || subjectOf(hit) !== null));
+  const open = subject === null && answer.groups.some(({ hits }) => hits.some((hit) => hit.kind === 'address' || hit.subject !== null));
   return open ? <p className="card find-choice" role="status">More than one fits. Choose whose report is asked for; nothing is told before.</p> : null;
 }
 
@@ -114,7 +114,7 @@ function Box({ text, focus, remember }: { text: string; focus: BoxFocus; remembe
 
 function Group({ group, text, subject }: { group: FindGroup; text: string; subject: FindSubject | null }) {
   return (
-    <Section title={groupTitles[group.name]} aside={group.more ? `the first ${group.hits.length}: type more to narrow it` : undefined}>
+    <Section title={groupTitles[group.name]} aside={group.more ? moreWords(group) : undefined}>
       <ul className="card hits">
         {group.hits.map((hit, n) => <Hit key={n} hit={hit} text={text} told={isTold(hit, subject)} />)}
       </ul>
@@ -124,15 +124,17 @@ function Group({ group, text, subject }: { group: FindGroup; text: string; subje
 
 /** Whether the journey above is this hit's. */
 function isTold(hit: FindHit, subject: FindSubject | null): boolean {
-  const own = subjectOf(hit);
+  const { subject: own } = hit;
   return own !== null && subject !== null && own.userId === subject.userId && own.sessionId === subject.sessionId
     && (own.analysisId === undefined || subject.analysisId === undefined || own.analysisId === subject.analysisId);
 }
 
 function Hit({ hit, text, told }: { hit: FindHit; text: string; told: boolean }) {
+  const own = ownPage(hit);
   return (
     <li aria-current={told ? 'true' : undefined}>
       <Link className="hit" discover="none" to={hitPath(hit, text)}><HitLine hit={hit} /></Link>
+      {own ? <Link className="link" discover="none" to={own.path}>{own.word}<span className="visually-hidden"> page</span></Link> : null}
     </li>
   );
 }

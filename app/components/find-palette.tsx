@@ -5,7 +5,7 @@ import type { RefObject } from 'react';
 import { useCallback, useState } from 'react';
 import type { FindGroup } from '../../server/console/find-view.js';
 import { HitLine } from './find-hit';
-import { findPath, groupTitles, hitPath, nameLimit, type Place } from '~/format/find-words';
+import { findPath, groupTitles, hitPath, moreWords, nameLimit, type Place } from '~/format/find-words';
 import { useHits, type Hits } from '~/find-hits';
 import { useRecent } from '~/find-recent';
 
@@ -93,7 +93,7 @@ function Places({ places, open }: { places: readonly Place[]; open: Open }) {
 
 function Group({ group, text, open }: { group: FindGroup; text: string; open: Open }) {
   return (
-    <Command.Group heading={`${groupTitles[group.name]}${group.more ? `, the first ${group.hits.length}: type more to narrow it` : ''}`}>
+    <Command.Group heading={`${groupTitles[group.name]}${group.more ? `, ${moreWords(group)}` : ''}`}>
       {group.hits.map((hit, n) => (
         <Command.Item key={n} value={`${group.name} ${n}`} className="palette-item" onSelect={() => open(hitPath(hit, text), text)}><HitLine hit={hit} /></Command.Item>
       ))}

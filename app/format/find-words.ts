@@ -1,5 +1,6 @@
-import type { FindAnswer, FindHit, FindSubject, GroupName, RowHit } from '../../server/console/find-view.js';
+import type { FindAnswer, FindGroup, FindHit, FindSubject, GroupName, RowHit } from '../../server/console/find-view.js';
 import { reportPath } from './report-words';
+import { sessionPath } from './session-words';
 
 /** What a group of hits is called: as what the input was understood. */
 export const groupTitles: Record<GroupName, string> = {
@@ -42,23 +43,22 @@ export function findPath(text: string, subject: FindSubject | null = null): stri
   return `/find?${query}`;
 }
 
-/** The journey that a hit leads to; null for what has none. */
-export function subjectOf(hit: FindHit): FindSubject | null {
-  if (hit.kind === 'address' || hit.kind === 'worker' || hit.userId === null || hit.sessionId === null) return null;
-  const session = { userId: hit.userId, sessionId: hit.sessionId };
-  const analysisId = hit.kind !== 'row' ? null : hit.table === 'analysis_jobs' ? hit.id : hit.table === 'job_citations' ? hit.parentId : null;
-  return analysisId === null ? session : { ...session, analysisId };
-}
-
 /** Where a hit is opened. `text` is what was searched for: the way back. */
 export function hitPath(hit: FindHit, text: string): string {
   if (hit.kind === 'address') return findPath(hit.address);
   if (hit.kind === 'worker') return hit.condition === 'ended' ? '/workers?show=all' : '/workers';
-  const subject = subjectOf(hit);
-  return subject && !(hit.kind === 'row' && hit.table === 'deployments') ? findPath(text, subject) : rowPath(hit as RowHit);
+  if (hit.subject) return findPath(text, hit.subject);
+  return hit.kind === 'row' ? rowPath(hit) : findPath(hit.kind === 'document' ? hit.userId : hit.sessionId);
 }
 
-export function rowPath(row: RowHit): string {
+/** The page of the hit itself, besides its journey, and what that page is. */
+export function ownPage(hit: FindHit): { path: string; word: string } | null {
+  if (hit.kind === 'row') return { path: rowPath(hit), word: hit.table === 'analysis_jobs' ? 'Report' : hit.table === 'deployments' ? 'App' : 'Row' };
+  const session = hit.kind === 'session' || hit.kind === 'document' ? hit.subject : null;
+  return session && { path: sessionPath(session.sessionId, session.userId), word: 'Session' };
+}
+
+function rowPath(row: RowHit): string {
   if (row.table === 'deployments') return `/deployments/${row.id}`;
   return row.table === 'analysis_jobs' ? reportPath(row.id) : `/queues/${row.slug}/${row.id}`;
 }
@@ -68,6 +68,11 @@ const nouns: Record<string, string> = { parse_jobs: 'upload', parse_items: 'file
 /** What a customer calls it. */
 export function rowNoun(row: Pick<RowHit, 'table' | 'noun'>): string {
   return nouns[row.table] ?? row.noun;
+}
+
+/** What is said of a group that is not shown whole. */
+export function moreWords({ name, hits }: FindGroup): string {
+  return name === 'address' || name === 'user' ? `the newest ${hits.length}; older ones are in the list of sessions` : `the first ${hits.length}: type more to narrow it`;
 }
 
 /** How far the search for file names went, where that is less than one would think. */

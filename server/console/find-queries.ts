@@ -80,28 +80,34 @@ export function addressesFrom(start: string): RawBuilder<{ address: string }> {
 }
 
 /** Sessions of the newest uploads under an address. */
-export function sessionsOfAddress(address: string): RawBuilder<SessionKey> {
+export function sessionsOfAddress(address: string): RawBuilder<FoundKey> {
   return differentSessions(sql`select p.id, p.user_id, p.session_id from parse_jobs p where p.user_email is not null and lower(p.user_email) = lower(${address})
     order by p.id desc limit ${sql.lit(JOBS_WALKED)}`);
 }
 
 /** Sessions of the user's newest uploads and analyses. */
-export function sessionsOfUser(user: string): RawBuilder<SessionKey> {
+export function sessionsOfUser(user: string): RawBuilder<FoundKey> {
   const of = (queue: QueueDefinition) => sql`(select r.id, r.user_id, r.session_id from ${tableOf(queue)} r where r.user_id = ${user} order by r.id desc limit ${sql.lit(JOBS_WALKED)})`;
   return differentSessions(sql`${of(parseJobs)} union all ${of(analysisJobs)}`);
 }
 
-function differentSessions(jobs: RawBuilder<unknown>): RawBuilder<SessionKey> {
-  return sql<SessionKey>`
-    select user_id as "userId", session_id as "sessionId" from (
-      select distinct on (user_id, session_id) user_id, session_id, id from (${jobs}) jobs order by user_id, session_id, id desc) sessions
+/** `full`: there may be older sessions behind the jobs that were looked through. */
+export interface FoundKey extends SessionKey {
+  full?: boolean;
+}
+
+function differentSessions(jobs: RawBuilder<unknown>): RawBuilder<FoundKey> {
+  return sql<FoundKey>`
+    with jobs as materialized (${jobs})
+    select user_id as "userId", session_id as "sessionId", (select count(*) from jobs) >= ${sql.lit(JOBS_WALKED)} as "full" from (
+      select distinct on (user_id, session_id) user_id, session_id, id from jobs order by user_id, session_id, id desc) sessions
     order by id desc limit ${ASKED}`;
 }
 
 /** Whoever has a session of this id. */
-export function sessionsById(session: string): RawBuilder<SessionKey> {
+export function sessionsById(session: string): RawBuilder<FoundKey> {
   const of = (table: string) => sql`(select user_id as "userId", session_id as "sessionId" from ${sql.raw(table)} where session_id = ${session} limit ${sql.lit(JOBS_WALKED)})`;
-  return sql<SessionKey>`${of('parse_jobs')} union ${of('analysis_jobs')} union ${of('session_sources')} order by 1 limit ${ASKED}`;
+  return sql<FoundKey>`${of('parse_jobs')} union ${of('analysis_jobs')} union ${of('session_sources')} order by 1 limit ${ASKED}`;
 }
 
 export interface SessionRow extends SessionKey {

@@ -1,5 +1,5 @@
 import { cleanText } from '../db/text.js';
-import type { FindAnswer, FindGroup, FindHit, FindSubject } from './find-view.js';
+import type { FindAnswer, FindGroup, FindSubject, Found } from './find-view.js';
 import { isUuid } from './queue-filters.js';
 
 /**
@@ -9,7 +9,7 @@ import { isUuid } from './queue-filters.js';
 export function subjectOf(groups: readonly FindGroup[]): FindSubject | null {
   const whole = groups.filter((group) => group.whole);
   const asked = (whole.length > 0 ? whole : groups).flatMap((group) => group.hits);
-  const subjects = asked.map(subjectOfHit).filter((subject) => subject !== null);
+  const subjects = asked.map((hit) => hit.subject).filter((subject) => subject !== null);
   const [first, ...others] = subjects;
   if (!first || others.some((other) => other.userId !== first.userId)) return null;
   if (whole.length > 0) return first;
@@ -18,7 +18,7 @@ export function subjectOf(groups: readonly FindGroup[]): FindSubject | null {
 }
 
 /** The session that a hit is of; of an analysis or a citation the very analysis. */
-export function subjectOfHit(hit: FindHit): FindSubject | null {
+export function subjectOfHit(hit: Found): FindSubject | null {
   if (hit.kind === 'address' || hit.kind === 'worker' || hit.userId === null || hit.sessionId === null) return null;
   const session = { userId: hit.userId, sessionId: hit.sessionId };
   if (hit.kind !== 'row') return session;

@@ -72,7 +72,10 @@ export interface WorkerHit extends WorkerRow {
   kind: 'worker';
 }
 
-export type FindHit = RowHit | SessionHit | DocumentHit | AddressHit | WorkerHit;
+export type Found = RowHit | SessionHit | DocumentHit | AddressHit | WorkerHit;
+
+/** With the journey that it leads to; null for what has none. */
+export type FindHit = Found & { subject: FindSubject | null };
 
 /** As what the input was understood. */
 export type GroupName = 'address' | 'address_start' | 'session' | 'user' | 'id' | 'id_start' | 'id_end' | 'document' | 'app' | 'file' | 'worker';

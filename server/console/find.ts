@@ -6,8 +6,8 @@ import { recogniseForms } from './find-forms.js';
 import { findByName, newestByName } from './find-names.js';
 import * as queries from './find-queries.js';
 import { HITS_SHOWN } from './find-queries.js';
-import { subjectOf } from './find-subject.js';
-import type { FindAnswer, FindGroup, FindHit, GroupName, HitRow, NameSearch, RowHit, SessionKey } from './find-view.js';
+import { subjectOf, subjectOfHit } from './find-subject.js';
+import type { FindAnswer, FindGroup, Found, GroupName, HitRow, NameSearch, RowHit } from './find-view.js';
 import type { Reader } from './read.js';
 import { readOnly, readStamp, unlessTooSlow } from './read.js';
 
@@ -58,10 +58,11 @@ async function findAddresses(reader: Reader, email: string): Promise<FindGroup[]
   return [sessions, group('address_start', false, others.map(({ address }) => ({ kind: 'address', address })))];
 }
 
-async function findSessions(reader: Reader, name: GroupName, query: RawBuilder<SessionKey>): Promise<FindGroup> {
+async function findSessions(reader: Reader, name: GroupName, query: RawBuilder<queries.FoundKey>): Promise<FindGroup> {
   const keys = await rowsOf(reader, query);
   const rows = keys.length === 0 ? [] : await rowsOf(reader, queries.newestOf(keys));
-  return group(name, true, rows.map(({ upload, analysis, ...row }) => ({ kind: 'session', ...row, upload: upload && rowHit(upload), analysis: analysis && rowHit(analysis) })));
+  const found = group(name, true, rows.map(({ upload, analysis, ...row }) => ({ kind: 'session', ...row, upload: upload && rowHit(upload), analysis: analysis && rowHit(analysis) })));
+  return { ...found, more: found.more || keys.some(({ full }) => full) };
 }
 
 async function findApps(reader: Reader, name: string, slug: string | null): Promise<FindGroup> {
@@ -90,8 +91,8 @@ function rowHit(row: HitRow): RowHit {
   return { kind: 'row', ...row, slug, noun };
 }
 
-function group(name: GroupName, whole: boolean, hits: FindHit[]): FindGroup {
-  return { name, whole, hits: hits.slice(0, HITS_SHOWN), more: hits.length > HITS_SHOWN };
+function group(name: GroupName, whole: boolean, found: Found[]): FindGroup {
+  return { name, whole, hits: found.slice(0, HITS_SHOWN).map((hit) => ({ ...hit, subject: subjectOfHit(hit) })), more: found.length > HITS_SHOWN };
 }
 
 /** Among whole names, and among parts, in this order. */

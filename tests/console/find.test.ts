@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { v7 as uuidv7 } from 'uuid';
 import { beforeAll, expect, test } from 'vitest';
 import { findPath, hitPath } from '~/format/find-words';
@@ -6,6 +7,8 @@ import { HITS_SHOWN } from '../../server/console/find-queries.js';
 import type { FindAnswer, GroupName } from '../../server/console/find-view.js';
 import { find } from '../../server/console/find.js';
 import { createKysely } from '../../server/db/kysely.js';
+import { migrate, migrationsIn } from '../../server/db/migrate.js';
+import { createLogger } from '../../server/log.js';
 import type { TestDatabase } from '../support/database.js';
 import { testDatabase } from '../support/database.js';
 import { insertDocument, insertParseItem, insertParseJob, insertRow, insertWorker, sql } from '../support/factories.js';
@@ -160,6 +163,13 @@ test('a process is found by its label or id, live ones before those that ended',
   expect(idsOf(await look('w-cite-o'), 'worker')).toEqual(['w-cite-old']);
 });
 
+test('a customer with hundreds of uploads in one session is told that older sessions may not be shown', async () => {
+  await database.pool.query(`
+    insert into parse_jobs (id, user_id, session_id, user_email, open_children, total_children, state, finished_at)
+    select (substr($1, 1, 24) || lpad(to_hex(n), 12, '0'))::uuid, 'many', 'many-s', 'many@mail.example', 0, 1, 'succeeded', now() from generate_series(1, 250) n`, [idFrom(400)]);
+  for (const text of ['many', 'many@mail.example']) expect((await look(text)).groups[0]).toMatchObject({ more: true, hits: [{ sessionId: 'many-s' }] });
+});
+
 test('whole names come before parts, and each group says when there is more', async () => {
   for (let n = 0; n < HITS_SHOWN + 2; n += 1) await insertParseJob(database.pool, { user_id: 'busy', session_id: `busy-${n}`, user_email: `busy${n}@mail.example` });
   const answer = await look('busy');
@@ -177,12 +187,17 @@ test('an answer has names and states in it, and no text of a document, a claim o
   expect(names(await look('a secret claim'))).toEqual([]);
 });
 
-test('where the server has no pg_trgm, names are found by their start, and the answer says so', async () => {
-  const bare = await testDatabase();
-  await bare.pool.query(`drop index parse_items_by_name; create index parse_items_by_name_start on parse_items (left(folded_name(filename), 200) text_pattern_ops) where finished_at is not null`);
+test('where the database refuses pg_trgm the schema is made all the same; names are found by their start, and the answer says so', async () => {
+  const bare = await testDatabase({ template: false });
+  const role = `plain_${uuidv7().replaceAll('-', '').slice(-12)}`;
+  await bare.pool.query(`create role ${role} login password 'plain'; grant all on schema public to ${role}`);
+  const directUrl = Object.assign(new URL(bare.url), { username: role, password: 'plain' }).href;
+  await migrate({ directUrl, migrationsDir: migrationsIn(path.resolve(import.meta.dirname, '../..')), log: createLogger({ level: 'silent', name: 'test' }) });
   const { id } = await insertParseItem(bare.pool, { filename: 'Über alles.pdf', state: 'succeeded' });
   const answer = await find(createKysely(bare.pool), 'uber a');
   expect([answer.names, idsOf(answer, 'file')]).toEqual(['starts', [id]]);
+  expect((await bare.pool.query(`select to_regclass('parse_items_by_name') as trigrams, (select count(*)::int from pg_extension where extname = 'pg_trgm') as installed`)).rows).toEqual([{ trigrams: null, installed: 0 }]);
+  await bare.pool.query(`drop owned by ${role} cascade; drop role ${role}`);
 });
 
 test('what was chosen is in the address and comes back out of it', async () => {
