@@ -48,7 +48,7 @@ test('a report opens from its list, follows its checks without a reload, and lea
   await endCheck(id, first);
   await untilText(page, '[data-step=checked]', /1 of 2/);
   await untilText(page, '[data-verdict-chip=supported]', /supported1/);
-  await untilText(page, '[data-ordinal="0"]', /supported.*a secret claim/);
+  await untilText(page, '[data-ordinal="0"]', /supported.*masked/);
   expect(await same.isSame()).toBe(true);
   await page.click('.facts a:has-text("followed")');
   await untilText(page, 'h1', /^followed$/);
