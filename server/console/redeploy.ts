@@ -57,8 +57,9 @@ export function readRedeployPage(kysely: Kysely<DB>, id: string, filter: FateFil
 }
 
 async function isForgotten(reader: Reader, { switchAt }: RedeployHead): Promise<boolean> {
-  const { rows } = await sql<{ at: number }>`select ${ms('at')} as at from queue_events order by id limit 1`.execute(reader);
-  return rows[0] === undefined ? false : rows[0].at > switchAt && await hadWork(reader, switchAt);
+  const { rows } = await sql<{ empty: boolean; reaches: boolean }>`select not exists (select 1 from queue_events) as empty,
+    exists (select 1 from queue_events where at <= to_timestamp(${switchAt / 1000}::float8)) as reaches`.execute(reader);
+  return !rows[0]!.empty && !rows[0]!.reaches && await hadWork(reader, switchAt);
 }
 
 /** A log that begins later is only a gap if there was work before it: the minutes are kept longer than the events. */
