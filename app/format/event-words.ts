@@ -26,6 +26,7 @@ const phrases: Record<string, Phrase> = {
   retry: say('low', 'box', (event) => `Attempt failed${by(event)}${after(event)}${because(event)}; queued to try again`),
   outage: say('low', 'box', (event) => `A service outside was down${because(event)}; queued again, nothing charged`),
   drain: say('waiting', 'box', (event) => `Given back${by(event)} while it drained${after(event)}; nothing charged`),
+  unstarted: say('waiting', 'box', (event) => `Given back${by(event)}: taken in advance, and its turn did not come soon; nothing charged`),
   release: say('waiting', 'box', (event) => `Stale lease released by an operator${event.worker ? `; ${event.worker}${event.version ? ` (${event.version})` : ''} had let it run out` : ''}`),
   force_release: say('low', 'box', (event) => `Lease taken by force by an operator${event.worker ? ` from ${event.worker}${event.version ? ` (${event.version})` : ''}` : ''}; nothing charged`),
   answer_lost: say('waiting', 'box', (event) => `Given back${by(event)}: the answer to its acquire was lost; nothing charged`),

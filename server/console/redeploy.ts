@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { sql } from 'kysely';
 import type { DB } from '../db/generated.js';
 import type { Reader } from './read.js';
-import { ms, readOnly, readStamp } from './read.js';
+import { readOnly, readStamp } from './read.js';
 import type { RedeployHead, RolloutProcess } from './redeploy-fleet.js';
 import { readRollout } from './redeploy-fleet.js';
 import type { LeaseFate, Outcome, ProcessTally, Tally } from './redeploy-leases.js';

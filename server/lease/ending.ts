@@ -16,7 +16,9 @@ import { queueByTable, queues } from './queues.js';
 import { isClaimable, isHeld, wordsOfQueue } from './words.js';
 
 /** How a lease ends, from the holder's side. */
-export type Verb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain' | MakerVerb;
+export type Verb = 'succeed' | 'fail' | 'retry' | 'outage' | GiveBackVerb | MakerVerb;
+/** The row goes back as if it had never been taken: its worker drains, or it was claimed ahead and could not start soon. */
+export type GiveBackVerb = 'drain' | 'unstarted';
 /** Only of a parent that makes its own children: it awaits them, or waits until it can make them. Neither is a failure, nothing is charged. */
 export type MakerVerb = 'await' | 'wait';
 
@@ -30,6 +32,7 @@ export interface Ending {
   delayMs?: number;
 }
 
+const GIVE_BACK = `('drain', 'unstarted')`;
 const TERMINAL = `('succeeded', 'failed', 'cancelled')`;
 
 /** Where a held row goes, by verb. */
@@ -64,8 +67,8 @@ function endedCte(queue: QueueDefinition): string {
            queued_at = case when ${back} then now() else t.queued_at end,
            finished_at = case when ${back} then null else now() end,
            worker_id = null, heartbeat_at = ${queue.words ? `case when ${back} then now() end` : 'null'}, lease_expires_at = null,
-           error_code = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_code else e.code end,
-           error_message = case when e.verb = 'succeed' then null when e.verb = 'drain' then t.error_message else e.message end,
+           error_code = case when e.verb = 'succeed' then null when e.verb in ${GIVE_BACK} then t.error_code else e.code end,
+           error_message = case when e.verb = 'succeed' then null when e.verb in ${GIVE_BACK} then t.error_message else e.message end,
            ${queue.erased.map((column) => `${column} = case when ${back} then t.${column} end,`).join(' ')}
            version = t.version + 1
       from e
@@ -75,10 +78,11 @@ function endedCte(queue: QueueDefinition): string {
 
 /**
  * CTE `ended` where every verb is `succeed`: the hot path. $1 ids, $2 tokens. The token is looked up by the id's place in the array, not joined:
- * whatever the planner believes, each row is one descent of an index (a join against unnest may be turned round and is then quadratic).
+ * whatever the planner believes, each row is one descent of an index (a join against unnest may be turned round and is then quadratic) and one
+ * binary search: the ids are sorted as Postgres sorts uuids, and width_bucket answers the last place that is not greater.
  */
 function succeededCte(queue: QueueDefinition): string {
-  const mine = `t.id = any ($1::uuid[]) and ${isHeld(queue, 't')} and t.lease_token = ($2::bigint[])[array_position($1::uuid[], t.id)]`;
+  const mine = `t.id = any ($1::uuid[]) and ${isHeld(queue, 't')} and t.lease_token = ($2::bigint[])[width_bucket(t.id, $1::uuid[])]`;
   const locked = queue.parent ? `e as materialized (select t.id from ${queue.table} t where ${mine} order by t.id for update of t), ` : '';
   return `${locked}ended as (
     update ${queue.table} t
@@ -90,7 +94,7 @@ function succeededCte(queue: QueueDefinition): string {
 
 /** Milliseconds since an instant, as the events keep them: capped, since a row may have waited for longer than 32 bits can count (25 days). */
 export function msSince(instant: string): string {
-  return `least(extract(epoch from now() - ${instant}) * 1000, 2147483647)::int`;
+  return `least(date_part('epoch', now() - ${instant}) * 1000, 2147483647)::int`; // extract() answers a numeric: slower
 }
 
 export function parentColumn(queue: QueueDefinition): string {
@@ -156,10 +160,17 @@ function sharesCte({ table, sharedBy }: QueueDefinition, known: string, cap: str
   `;
 }
 
-/** CTE `claimed`. Parameters from $first: worker id, version, lease in seconds, limit, low-water mark; for a shared queue also its cap. */
+/**
+ * CTEs `allowed` and `claimed`. Parameters from $first: worker id, version, lease in seconds, limit, low-water mark, limit beside a row that has
+ * lost a lease; for a shared queue also its cap.
+ */
 function claimedCte(queue: QueueDefinition, first: number): string {
   const known = Object.entries(queue.kinds).map(([kind, version]) => `(kind = '${kind}' and schema_version <= ${version})`).join(' or ');
-  return `${sharesCte(queue, known, `$${first + 5}`)}claimed as (
+  const claimable = `${isClaimable(queue)} and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})`;
+  const lostAmong = `exists (select 1 from (select lost_leases from ${queue.table} where ${claimable} order by run_after, id limit $${first + 3}) as next where lost_leases > 0)`;
+  return `${sharesCte(queue, known, `$${first + 6}`)}allowed as materialized (
+    select case when $${first + 5}::int < $${first + 3}::int and ${lostAmong} then $${first + 5}::int else $${first + 3}::int end as rows),
+  claimed as (
     update ${queue.table} t
        set state = '${wordsOfQueue(queue).held}', lease_token = t.lease_token + 1, worker_id = $${first}, claimed_at = now(), heartbeat_at = now(),
            lease_expires_at = now() + $${first + 2}::double precision * interval '1 second',
@@ -167,10 +178,10 @@ function claimedCte(queue: QueueDefinition, first: number): string {
      -- ANY over an ARRAY sub-select is evaluated once: "id IN (SELECT … LIMIT n FOR UPDATE SKIP LOCKED)" may be re-run per row and claims too many
      where t.id = any (array(
        select id from ${queue.table}
-        where ${isClaimable(queue)} and run_after <= now() and run_after >= $${first + 4}::timestamptz and (${known})
+        where ${claimable}
           and not exists (select 1 from queue_pauses where queue = '${queue.table}')${queue.sharedBy ? ' and id = any (array(select id from shares))' : ''}
         order by run_after, id
-        limit $${first + 3}
+        limit (select rows from allowed)
           for update skip locked))
     returning t.id, ${parentColumn(queue)} as parent_id, t.lease_token, t.kind, t.attempt, t.lost_leases, t.run_after, t.queued_at
               ${queue.claimColumns.map((column) => `, t.${column} as "row.${column}"`).join('')})`;
@@ -204,13 +215,13 @@ export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = que
   ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
   union all select 'claimed', id, lease_token::text, kind, attempt, lost_leases, null
          ${queue.claimColumns.map((column) => `, "row.${column}"`).join('')} from claimed
-  union all select 'low', null, null, null, null, null, ${low} ${nulls}`;
+  union all select 'low', null, null, null, (select rows from allowed), null, ${low} ${nulls}`;
 }
 
 /** The leading parameters of the pump statement. */
 export function endingParameters(endings: readonly Ending[], ends: Ends): unknown[] {
-  // By id, the order of the locks; of two ends of one row the newest token first, since the statement looks for the first place of an id.
-  const sorted = [...endings].sort((a, b) => (a.id === b.id ? Number(BigInt(b.token) - BigInt(a.token)) : a.id < b.id ? -1 : 1));
+  // By id, the order of the locks and of the statement's binary search; of two ends of one row the newest token last, since that is the one it finds.
+  const sorted = [...endings].sort((a, b) => (a.id === b.id ? Number(BigInt(a.token) - BigInt(b.token)) : a.id < b.id ? -1 : 1));
   const keys = [sorted.map((e) => e.id), sorted.map((e) => e.token)];
   if (ends === 'successes') return keys;
   return [...keys, sorted.map((e) => e.verb), sorted.map((e) => e.code ?? null), sorted.map((e) => e.message ?? null), sorted.map((e) => e.delayMs ?? 0)];

@@ -28,6 +28,8 @@ export interface PumpRequest {
   endings: readonly Ending[];
   /** At most this many rows are claimed; 0 claims nothing. */
   claim: number;
+  /** Where a row that has lost a lease waits among those, at most this many instead; as many as `claim` when absent. */
+  claimBesideLost?: number;
   /** Smallest claimable key worth looking at, as Postgres wrote it (microseconds do not survive a JS Date). */
   lowWaterMark?: string | undefined;
   prepared?: boolean;
@@ -35,6 +37,8 @@ export interface PumpRequest {
 
 export interface PumpResult {
   claimed: Lease[];
+  /** How many could have been claimed: `claim`, or `claimBesideLost`. */
+  claimLimit: number;
   /** Rows whose end took effect, with the state they went to ('retry' may have become 'failed'). */
   ended: { id: string; token: string; state: string }[];
   /** Endings that changed nothing: ask `settle.ts` whether they had already succeeded or the lease is lost. */
@@ -59,21 +63,21 @@ export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder
     text: statementFor(queue, ends, registry),
     ...(request.prepared ? { name: `pump ${queue.table} ${ends}` } : {}),
     values: [...endingParameters(request.endings, ends), holder.workerId, holder.version, holder.leaseSeconds, request.claim, request.lowWaterMark ?? '-infinity',
-      ...(queue.sharedBy ? [holder.userCap ?? NO_CAP] : [])],
+      Math.min(request.claim, Math.max(0, request.claimBesideLost ?? request.claim)), ...(queue.sharedBy ? [holder.userCap ?? NO_CAP] : [])],
   });
   return readResult(queue, request, rows);
 }
 
 function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<string, unknown>[]): PumpResult {
-  const result: PumpResult = { claimed: [], ended: [], missed: [], parents: [], lowWaterMark: '-infinity' };
+  const result: PumpResult = { claimed: [], claimLimit: request.claim, ended: [], missed: [], parents: [], lowWaterMark: '-infinity' };
   for (const row of rows) {
     if (row.tag === 'claimed') result.claimed.push(leaseOf(queue, row));
     else if (row.tag === 'ended') result.ended.push({ id: row.id as string, token: row.token as string, state: row.kind as string });
     else if (row.tag === 'parent') result.parents.push({ id: row.id as string, state: row.kind as string });
-    else result.lowWaterMark = row.low as string;
+    else Object.assign(result, { lowWaterMark: row.low, claimLimit: row.attempt });
   }
-  if (result.claimed.length > request.claim)
-    throw new Error(`expected at most ${request.claim} claimed rows of ${queue.table}, got ${result.claimed.length}`);
+  if (result.claimed.length > result.claimLimit)
+    throw new Error(`expected at most ${result.claimLimit} claimed rows of ${queue.table}, got ${result.claimed.length}`);
   if (result.ended.length < request.endings.length) {
     const ended = new Set(result.ended.map((row) => `${row.id}/${row.token}`)); // a row may be here under an old token and under its own
     result.missed = request.endings.filter((ending) => !ended.has(`${ending.id}/${ending.token}`));

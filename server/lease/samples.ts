@@ -33,7 +33,7 @@ export async function rollUpMinutes(tx: Queryable): Promise<void> {
                count(*) filter (where cause in ('enqueue', 'publish', 'reclaim'))::int as enqueued, count(*) filter (where cause = 'acquire')::int as acquired,
                count(*) filter (where to_state in ('succeeded', 'live'))::int as succeeded, count(*) filter (where to_state = 'failed')::int as failed,
                count(*) filter (where to_state = 'cancelled')::int as cancelled,
-               count(*) filter (where cause in ('drain', 'release', 'force_release', 'answer_lost'))::int as given_back,
+               count(*) filter (where cause in ('drain', 'unstarted', 'release', 'force_release', 'answer_lost'))::int as given_back,
                count(*) filter (where cause in ('sweep', 'detach', 'poison'))::int as lost, count(*) filter (where cause = 'late_write')::int as late_writes
           from events group by 1, 2)
       insert into queue_minutes (queue, minute, enqueued, acquired, succeeded, failed, cancelled, given_back, lost, late_writes, waits, runs)

@@ -24,7 +24,8 @@ const DONE_BY: Record<Verb, readonly string[]> = {
   outage: ['outage'],
   await: ['await'],
   wait: ['wait'],
-  drain: ['drain', 'succeed', 'fail', 'retry', 'outage', 'await', 'wait', 'cancel', 'release', 'answer_lost'],
+  drain: ['drain', 'unstarted', 'succeed', 'fail', 'retry', 'outage', 'await', 'wait', 'cancel', 'release', 'answer_lost'],
+  unstarted: ['unstarted', 'drain', 'cancel', 'release', 'answer_lost'],
 };
 
 /** Ends several leases of one queue in one statement, one a row. @returns what became of each, by row id. Needs no transaction. */

@@ -11,7 +11,7 @@ type Input = z.output<typeof leasedRowFields>;
 
 /** How a lease came to an end before the operator pressed, by the cause of the transition. */
 const FREED: Readonly<Record<string, string>> = {
-  release: 'released', force_release: 'taken by force', sweep: 'taken back', detach: 'taken back', drain: 'given back', answer_lost: 'given back',
+  release: 'released', force_release: 'taken by force', sweep: 'taken back', detach: 'taken back', drain: 'given back', unstarted: 'given back', answer_lost: 'given back',
   retry: 'put back after a failure', outage: 'put back while a service outside is away', wait: 'put off', await: 'read to the end', rekick: 'queued again',
 };
 

@@ -32,12 +32,18 @@ export function laneOf(lanes: readonly Lane[], queue: string): Lane {
 export class Slots {
   private readonly busy = new Map<Lane, number>();
 
-  /** @param waiting ends of a queue that are not written yet: their rows are still held in the database. */
+  /** @param waiting leases of a queue that are held without a slot: ends that are not written yet, rows that have not started. */
   constructor(readonly lanes: readonly Lane[], private readonly waiting: (queue: string) => number) {}
 
+  /** How many more rows may be held without holding more than there are slots; negative while rows are claimed ahead (ahead.ts). */
   free(queue: string): number {
     const lane = laneOf(this.lanes, queue);
-    return lane.slots - (this.busy.get(lane) ?? 0) - lane.queues.reduce((sum, one) => sum + this.waiting(one.table), 0);
+    return this.idle(lane) - lane.queues.reduce((sum, one) => sum + this.waiting(one.table), 0);
+  }
+
+  /** Slots without a handler. */
+  idle(lane: Lane): number {
+    return lane.slots - (this.busy.get(lane) ?? 0);
   }
 
   /** @returns what gives the slot back. */

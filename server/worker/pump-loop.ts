@@ -11,7 +11,6 @@
 import { errorCode, isConnectionError } from '../db/connection.js';
 import type { Ending } from '../lease/ending.js';
 import { pump, type Holder, type PumpResult, type Queryable } from '../lease/pump.js';
-import type { Lease } from '../lease/lease.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import { giveBackUnknown } from '../lease/release.js';
 import { classifyMissed } from '../lease/settle.js';
@@ -23,20 +22,20 @@ const RETRY_MS = 500;
 const ZOMBIE_MS = 30_000;
 /** SQLSTATE classes of an end that can never be written: bad data (22), a broken constraint (23). Everything else may pass: locks, limits, resources. */
 const REFUSED_FOR_GOOD = /^2[23]/;
-/** One statement ends at most this many leases: bounds its size after an outage. */
-const MAX_ENDINGS = 500;
+/** One statement ends at most this many leases, and claims as many: bounds its size after an outage. */
+const MAX_ROWS = 500;
 
 export interface PumpLoopOptions {
   db: Queryable & { generation(): number };
   queues: readonly QueueDefinition[];
   registry: readonly QueueDefinition[];
   holder: Holder;
-  /** How many rows of this queue may be claimed now. */
-  wanted(queue: QueueDefinition): number;
+  /** How many rows of this queue may be claimed now, and how many of them beside a row that has lost a lease (pump.ts); may be negative. */
+  wanted(queue: QueueDefinition): { claim: number; besideLost: number };
   /** Row ids this process holds. */
   known(queue: QueueDefinition): readonly string[];
-  /** New leases, with performance.now() from before they were asked for. */
-  claimed(leases: Lease[], sentAt: number): void;
+  /** The answer to a claim of `asked` rows, with performance.now() from before it was sent. */
+  claimed(queue: QueueDefinition, answer: Pick<PumpResult, 'claimed' | 'claimLimit'>, asked: number, sentAt: number): void;
   /** Ends that took effect or were refused for good; their leases are over. */
   ended(queue: QueueDefinition, endings: readonly Ending[]): void;
   /** Rows changed (after commit): hints, and kicks for what became claimable. */
@@ -83,6 +82,11 @@ export class PumpLoop {
     return this.states.get(queue)?.endings.length ?? 0;
   }
 
+  /** False once a claim has come back short, until something says otherwise. */
+  mayHave(queue: string): boolean {
+    return this.states.get(queue)?.maybeClaimable ?? false;
+  }
+
   /** Something may be claimable. `low`: also below the mark. Unknown names are ignored (hints come from outside). */
   claimable(queue: string, low: boolean): void {
     const state = this.states.get(queue);
@@ -106,7 +110,10 @@ export class PumpLoop {
   wake(): void {
     if (this.stopped) return;
     this.again = true;
-    this.round ??= this.rounds().finally(() => { this.round = undefined; });
+    this.round ??= this.rounds().finally(() => {
+      this.round = undefined;
+      if (this.again) this.wake(); // woken after the last look and before this: an end would wait for the next poll
+    });
   }
 
   /** Resolves when every ending handed in so far is written, or rejects after `limitMs` (ms). */
@@ -135,8 +142,18 @@ export class PumpLoop {
         failed ||= outcome !== 'done';
         if (outcome === 'disconnected') break; // the others have the same connection
       }
-      if (failed) return this.retryLater();
+      if (failed) {
+        this.again = false;
+        return this.retryLater();
+      }
+      this.again ||= this.options.queues.some((queue) => this.hasMore(queue));
     }
+  }
+
+  /** Also of a queue that stood before another in this round and could not be asked, because the other's ends were not written yet. */
+  private hasMore(queue: QueueDefinition): boolean {
+    const state = this.states.get(queue.table)!;
+    return state.endings.length > 0 || (state.maybeClaimable && this.options.wanted(queue).claim > 0);
   }
 
   private retryLater(): void {
@@ -146,7 +163,7 @@ export class PumpLoop {
 
   private async tryOne(queue: QueueDefinition): Promise<'done' | 'failed' | 'disconnected'> {
     const state = this.states.get(queue.table)!;
-    const endings = state.endings.splice(0, state.oneByOne ? 1 : MAX_ENDINGS);
+    const endings = state.endings.splice(0, state.oneByOne ? 1 : MAX_ROWS);
     try {
       await this.pumpOne(queue, state, endings);
       if (state.endings.length === 0) state.oneByOne = false;
@@ -175,21 +192,21 @@ export class PumpLoop {
   private async pumpOne(queue: QueueDefinition, state: QueueState, endings: Ending[]): Promise<void> {
     const { db, holder, registry } = this.options;
     await this.giveBackUnknown(queue, state, endings);
-    const claim = state.maybeClaimable ? Math.max(0, this.options.wanted(queue)) : 0;
+    const wanted = this.options.wanted(queue);
+    const claim = state.maybeClaimable ? Math.max(0, Math.min(MAX_ROWS, wanted.claim)) : 0;
     if (claim === 0 && endings.length === 0) return;
     const sentAt = performance.now();
     if (claim > 0) Object.assign(state, { maybeClaimable: false, loweredMeanwhile: false });
-    const result = await pump(db, queue, holder, { endings, claim, lowWaterMark: state.lowWaterMark, prepared: true }, registry);
+    const result = await pump(db, queue, holder, { endings, claim, claimBesideLost: wanted.besideLost, lowWaterMark: state.lowWaterMark, prepared: true }, registry);
     for (const ending of endings) this.over.add(ending);
-    if (claim > 0) this.took(state, result, claim, sentAt);
+    if (claim > 0) this.took(queue, state, result, claim, sentAt);
     await this.concludeEndings(queue, endings, result);
-    if (state.endings.length > 0 || (state.maybeClaimable && this.options.wanted(queue) > 0)) this.again = true;
   }
 
-  private took(state: QueueState, result: PumpResult, claim: number, sentAt: number): void {
+  private took(queue: QueueDefinition, state: QueueState, result: PumpResult, claim: number, sentAt: number): void {
     if (!state.loweredMeanwhile) state.lowWaterMark = result.lowWaterMark;
-    if (result.claimed.length === claim) state.maybeClaimable = true;
-    if (result.claimed.length > 0) this.options.claimed(result.claimed, sentAt);
+    if (result.claimed.length === result.claimLimit) state.maybeClaimable = true;
+    this.options.claimed(queue, result, claim, sentAt);
   }
 
   private async concludeEndings(queue: QueueDefinition, endings: Ending[], result: PumpResult): Promise<void> {

@@ -11,7 +11,7 @@ import { LeaseLostError, OutsideError, PermanentError, TransientError } from '..
 import type { Holder, PumpResult } from '../lease/pump.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import { classifyMissed, doneVerb, succeedWithin } from '../lease/settle.js';
-import type { Logger } from '../log.js';
+import { redacted, type Logger } from '../log.js';
 import type { Breaker } from './breaker.js';
 import type { Done, Handler, Outcome, Work } from '../lease/handler.js';
 import { DrainedError, type Held } from './held.js';
@@ -90,7 +90,7 @@ async function settleUntilDeadline(held: Held, outcome: Done, context: RunContex
 async function afterMissedSettle(held: Held, outcome: Done, context: RunContext): Promise<RunEnd> {
   const ending: Ending = { ...keyOf(held), verb: doneVerb(outcome) };
   const already = (await classifyMissed(context.pool, context.queue, context.holder, [ending])).get(ending) === 'already';
-  return already ? { kind: 'settled', result: { claimed: [], ended: [{ ...keyOf(held), state: outcome.await ? 'awaiting' : 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
+  return already ? { kind: 'settled', result: { claimed: [], claimLimit: 0, ended: [{ ...keyOf(held), state: outcome.await ? 'awaiting' : 'succeeded' }], missed: [], parents: [], lowWaterMark: '-infinity' } } : { kind: 'lost' };
 }
 
 async function failed(held: Held, error: unknown, context: RunContext): Promise<RunEnd> {
@@ -103,7 +103,7 @@ async function failed(held: Held, error: unknown, context: RunContext): Promise<
 }
 
 async function endingOf(held: Held, error: unknown, context: RunContext): Promise<Ending> {
-  const message = cleanText(textOf(error).slice(0, MAX_MESSAGE_CHARS));
+  const message = cleanText(redacted(textOf(error)).slice(0, MAX_MESSAGE_CHARS));
   if (error instanceof PermanentError) return { ...keyOf(held), verb: 'fail', code: error.code, message };
   if (error instanceof OutsideError) {
     const delayMs = await context.breaker.failed(context.queue.table, message, error.retryAfterMs);

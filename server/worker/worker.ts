@@ -2,31 +2,28 @@
  * One process's share of the work: claims for its slots, runs the handlers, beats, and ends what it holds. Wired from parts that each say
  * what they promise: pump-loop, beat-loop, run-lease, breaker, holdings. Nothing runs before start().
  *
- * Drain (SIGTERM): stop claiming; finish what fits in the budget; give back the rest, nothing charged, with a kick that says `low`, so that
- * another worker has it within a second; beats stop last. Killed at any point: the leases run out and the sweep requeues the rows.
+ * Drain (SIGTERM): stop claiming; give back at once what was claimed ahead and has not begun; finish what fits in the budget; give back the
+ * rest, nothing charged, with a kick that says `low`, so that another worker has it within a second; beats stop last. Killed at any point: the
+ * leases run out and the sweep requeues the rows, each with one lost lease, also those that were only claimed ahead (ahead.ts).
  */
-import type pg from 'pg';
-import type { RowHints } from '../bus/row-hints.js';
 import { kick } from '../bus/kick.js';
-import type { Listener } from '../bus/listener.js';
 import type { KickMessage } from '../bus/topics.js';
-import type { Config } from '../config.js';
-import type { ReservedConnection } from '../db/reserved.js';
-import type { Ending } from '../lease/ending.js';
+import type { Ending, GiveBackVerb } from '../lease/ending.js';
 import type { Lease } from '../lease/lease.js';
 import type { ProcessOrders } from '../lease/processes.js';
-import type { Holder, PumpResult } from '../lease/pump.js';
+import type { PumpResult } from '../lease/pump.js';
 import { queueByTable, type QueueDefinition } from '../lease/queues.js';
-import type { Logger } from '../log.js';
 import { createBeatLoop } from './beat-loop.js';
+import { Claims } from './claims.js';
 import { createBreaker, type Breaker } from './breaker.js';
-import type { Handlers } from '../lease/handler.js';
 import { DrainedError, type Held } from './held.js';
 import { Holdings } from './holdings.js';
 import { lanesOf, Slots } from './lanes.js';
 import { createLoop, type Loop } from './loop.js';
+import type { WorkerParts } from './parts.js';
 import { PumpLoop } from './pump-loop.js';
 import { runLease, type RunEnd } from './run-lease.js';
+import { Starts } from './starts.js';
 
 /** A kick wakes many workers at once: each waits up to this long (ms), and one that comes meanwhile costs nothing. */
 const KICK_JITTER_MS = 50;
@@ -36,24 +33,11 @@ const MAX_GIVE_BACK_MS = 3_000;
 /** One try at giving back is made even when there is no budget at all (DRAIN_SECONDS=0). */
 const MIN_GIVE_BACK_MS = 500;
 
-export interface WorkerParts {
-  config: Config;
-  holder: Holder;
-  queues: readonly QueueDefinition[];
-  registry: readonly QueueDefinition[];
-  handlers: Handlers;
-  pool: pg.Pool;
-  pumpConnection: ReservedConnection;
-  beatConnection: ReservedConnection;
-  listener: Listener;
-  hints: RowHints;
-  register(): Promise<void>;
-  log: Logger;
-}
-
 export class Worker {
   private readonly holdings: Holdings;
   private readonly slots: Slots;
+  private readonly claims: Claims;
+  private readonly starts: Starts;
   private readonly breaker: Breaker;
   private readonly pump: PumpLoop;
   private readonly polls: Loop;
@@ -68,13 +52,24 @@ export class Worker {
   constructor(private readonly parts: WorkerParts) {
     const { config, log, registry } = parts;
     this.holdings = new Holdings(config.leaseSeconds);
-    this.slots = new Slots(lanesOf(config, parts.queues), (queue) => this.pump.waiting(queue));
+    this.slots = new Slots(lanesOf(config, parts.queues), (queue) => this.pump.waiting(queue) + this.starts.count(queue));
     this.breaker = createBreaker(parts.pool, log);
+    this.claims = new Claims({
+      queues: parts.queues, slots: this.slots, breaker: this.breaker,
+      holds: (queue) => this.holdings.idsOf(queue).length > 0, mayHave: (queue) => this.pump.mayHave(queue), idles: () => this.draining || this.drainedByOperator,
+    });
+    this.starts = new Starts({
+      slots: this.slots, run: (held) => this.run(held), giveBack: (held, verb) => this.giveBack(held, verb),
+      isHeld: (held) => this.holdings.has(held) && !held.ending, rests: (queue) => this.breaker.allowance(queue) !== Infinity, draining: () => this.draining,
+    });
     this.pump = new PumpLoop({
       db: parts.pumpConnection, queues: this.slots.lanes.flatMap((lane) => lane.queues), registry, holder: parts.holder, log,
-      wanted: (queue) => this.wanted(queue),
+      wanted: (queue) => this.claims.wanted(queue),
       known: (queue) => this.holdings.idsOf(queue.table),
-      claimed: (leases, sentAt) => leases.forEach((lease) => this.take(lease, sentAt)),
+      claimed: (queue, answer, asked, sentAt) => {
+        this.claims.answered(queue, answer, asked);
+        for (const lease of answer.claimed) this.take(lease, sentAt);
+      },
       ended: (queue, endings) => endings.forEach((ending) => this.forget(queue, ending)),
       changed: (queue, result, endings) => this.announce(queue, result, endings),
       givenBack: (queue, ids) => {
@@ -111,11 +106,12 @@ export class Worker {
     const started = performance.now();
     this.draining = true;
     for (const timer of this.timers) clearTimeout(timer);
+    this.starts.giveBack('drain');
     await this.polls.stop();
     const giveBackMs = Math.min(MAX_GIVE_BACK_MS, budgetMs * GIVE_BACK_SHARE);
     await this.untilIdle(started + budgetMs - giveBackMs);
     this.givingBack = true;
-    for (const held of this.holdings.all()) this.giveBack(held);
+    for (const held of this.holdings.all()) this.giveBack(held, 'drain');
     const end = Math.max(started + budgetMs, performance.now() + MIN_GIVE_BACK_MS);
     await this.pump.flush(end - performance.now())
       .catch((error: unknown) => this.parts.log.warn({ event: 'drain_incomplete', held: this.held, err: error }, 'Not everything could be given back'));
@@ -126,28 +122,25 @@ export class Worker {
     await this.beats.stop();
   }
 
-  private wanted(queue: QueueDefinition): number {
-    if (this.draining || this.drainedByOperator) return 0;
-    const allowed = this.breaker.allowance(queue.table);
-    const onTrial = allowed === 1 && this.holdings.idsOf(queue.table).length > 0;
-    return onTrial ? 0 : Math.min(this.slots.free(queue.table), allowed);
-  }
-
   /** A claim that was under way when the orders came is handed straight back. */
   private take(lease: Lease, sentAt: number): void {
     const held = this.holdings.add(lease, sentAt);
-    if (this.givingBack || this.drainedByOperator) this.giveBack(held);
-    else this.run(held);
+    if (this.givingBack || this.drainedByOperator) this.giveBack(held, 'drain');
+    else this.starts.add(held);
   }
 
   private run(held: Held): void {
     const queue = queueByTable(held.lease.queue, this.parts.registry)!;
     const freeSlot = this.slots.take(queue.table);
+    const pace = this.claims.pace(queue.table);
     const { holder, pool, log, registry } = this.parts;
+    pace.started(held);
     void runLease(held, { queue, handler: this.parts.handlers[queue.table]!, holder, pool, breaker: this.breaker, log, registry })
       .then((end) => {
+        pace.ended(held);
         freeSlot();
         this.conclude(held, queue, end);
+        this.starts.next(queue.table);
       });
   }
 
@@ -175,7 +168,7 @@ export class Worker {
       this.parts.hints.changed(queue.parent.queue, result.parents.map((row) => row.id));
       if (result.parents.some((row) => row.state === 'queued')) this.offer(queue.parent.queue, false);
     }
-    if (endings.some((ending) => ending.verb === 'drain')) this.offer(queue.table, true);
+    if (endings.some((ending) => ending.verb === 'drain' || ending.verb === 'unstarted')) this.offer(queue.table, true);
     for (const ending of endings) if (ending.delayMs !== undefined) this.lookAgainIn(ending.delayMs, queue);
   }
 
@@ -230,8 +223,9 @@ export class Worker {
     if (drained === this.drainedByOperator) return;
     this.drainedByOperator = drained;
     this.parts.log.info({ event: drained ? 'drained_by_operator' : 'resumed_by_operator' }, drained ? 'Drained by an operator: idling' : 'Resumed by an operator');
-    if (drained) for (const held of this.holdings.all()) this.giveBack(held);
-    else this.pump.pollAll();
+    if (!drained) return this.pump.pollAll();
+    this.starts.giveBack('drain');
+    for (const held of this.holdings.all()) this.giveBack(held, 'drain');
   }
 
   private async poll(): Promise<void> {
@@ -246,11 +240,12 @@ export class Worker {
   }
 
   /** The row goes back at once, whether or not the handler heeds the signal: its token will refuse whatever it still tries to write. */
-  private giveBack(held: Held): void {
+  private giveBack(held: Held, verb: GiveBackVerb): void {
     if (held.settling || held.ending) return;
     held.ending = true;
-    held.stop(new DrainedError('The worker is draining; the row was given back.'));
-    this.pump.end(held.lease.queue, { id: held.lease.id, token: held.lease.token, verb: 'drain' });
+    if (verb === 'unstarted') this.claims.pace(held.lease.queue).reset();
+    held.stop(new DrainedError('The row was given back.'));
+    this.pump.end(held.lease.queue, { id: held.lease.id, token: held.lease.token, verb });
   }
 
   private async untilIdle(until: number): Promise<void> {

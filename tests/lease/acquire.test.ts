@@ -84,6 +84,23 @@ describe('acquire', () => {
     expect((await pump(database.pool, parseItems, alice, { endings: [], claim: 5 })).claimed).toHaveLength(1);
   });
 
+  it('takes no more than it has slots for where a row among them has lost a lease, so that few are held beside one that kills its workers', async () => {
+    const { itemIds } = await newJob(database.pool, 12);
+    const claim = async (limit: number, besideLost: number) => {
+      const { claimed, claimLimit } = await pump(database.pool, parseItems, alice, { endings: [], claim: limit, claimBesideLost: besideLost });
+      await settle(database.pool, parseItems, alice, claimed.map(({ id, token }) => ({ id, token, verb: 'unstarted' })));
+      return [claimed.length, claimLimit];
+    };
+    expect(await claim(8, 2)).toEqual([8, 8]);
+    await database.pool.query('update parse_items set lost_leases = 1 where id = $1', [itemIds[7]]);
+    expect(await claim(8, 2)).toEqual([2, 2]);
+    expect(await claim(8, -3)).toEqual([0, 0]);
+    expect(await claim(7, 2)).toEqual([7, 7]); // it stands behind these
+    expect(await claim(2, 8)).toEqual([2, 2]);
+    await database.pool.query('update parse_items set lost_leases = 0, run_after = run_after + interval \'1 hour\' where id = $1', [itemIds[7]]);
+    expect(await claim(8, 2)).toEqual([8, 8]);
+  });
+
   it('takes, gives back and ends rows that have waited or run for longer than a 32-bit count of milliseconds', async () => {
     await newJob(database.pool, 4);
     await database.pool.query(`update parse_items set run_after = now() - interval '90 days', queued_at = now() - interval '90 days'`);
