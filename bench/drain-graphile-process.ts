@@ -11,6 +11,7 @@ let drained: () => void;
 const done = new Promise<void>((resolve) => { drained = resolve; });
 
 const started = performance.now();
+const startedCpu = process.cpuUsage();
 const runner = await run({
   preset: { worker: { connectionString: process.env.BENCH_URL!, concurrentJobs: slots, maxPoolSize: slots + 1, logger: new Logger(() => () => {}), ...(process.env.BENCH_MODE === 'best' ? best : {}) } },
   taskList: { noop: async () => { if (++finished === jobs) drained(); } },
@@ -19,8 +20,9 @@ const runner = await run({
 await done;
 await emptied();
 const ms = performance.now() - started;
+const { user, system } = process.cpuUsage(startedCpu);
 await runner.stop();
-process.send!({ ms });
+process.send!({ ms, cpuUs: user + system });
 process.once('disconnect', () => process.exit(0));
 
 async function emptied(): Promise<void> {

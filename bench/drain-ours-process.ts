@@ -21,14 +21,16 @@ const worker = createWorkerProcess({
 });
 
 const started = performance.now();
+const startedCpu = process.cpuUsage();
 await worker.start();
 await done;
 await settled();
 const ms = performance.now() - started;
+const { user, system } = process.cpuUsage(startedCpu);
 await worker.stop(5);
 await reader?.detach();
 await pool.end();
-process.send!({ ms });
+process.send!({ ms, cpuUs: user + system });
 process.once('disconnect', () => process.exit(0));
 
 /** The clock stops when the last row is terminal in the database, not when its handler returned. */
