@@ -38,7 +38,12 @@ export function tallyWords(tally: Tally): string {
     tally.held > 0 ? `${tally.held} still held` : '',
   ].filter((part) => part !== '');
   const waiting = tally.waiting > 0 ? ` ${counted(tally.waiting, 'row waits', 'rows wait')} to be taken again.` : '';
-  return `${counted(tally.inFlight, 'lease was', 'leases were')} in flight at the switch: ${listed(parts)}.${waiting} ${tally.lost === 0 ? 'Nothing was lost.' : `${counted(tally.lost, 'row was', 'rows were')} lost.`}`;
+  return `${counted(tally.inFlight, 'lease was', 'leases were')} in flight at the switch: ${listed(parts)}.${waiting} ${lostWords(tally)}`;
+}
+
+function lostWords({ lost, held, waiting }: Tally): string {
+  if (lost > 0) return `${counted(lost, 'row was', 'rows were')} lost.`;
+  return held + waiting > 0 ? 'Nothing lost so far.' : 'Nothing was lost.';
 }
 
 function pickedUpWords({ rows, p50, longest }: PickedUp): string {

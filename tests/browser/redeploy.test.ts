@@ -8,11 +8,12 @@ import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startBackend, type Backend } from '../lifecycle/backend.js';
 import { killAtOnce, shortLimits, startFleet, type Fleet, type WebRun, type WorkerRun } from '../lifecycle/fleet.js';
-import { parsersOf } from '../lifecycle/parsers-of.js';
+import { isGone, someParserOf } from '../lifecycle/parsers-of.js';
 import { expectAllDoneOnce } from '../lifecycle/rows.js';
 import { slowPdf } from '../lifecycle/slow-pdfs.js';
 import { mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
+import { insertParseItem, insertWorker } from '../support/factories.js';
 import { until } from '../support/until.js';
 
 const browser = testBrowser();
@@ -107,7 +108,8 @@ test('the board follows a rolling redeploy second by second without a reload, an
   const { jobId } = await backend.uploads(Array.from({ length: 9 }, (_, at) => ({ name: `${at}.pdf`, bytes: slowPdf(3) })), web.url);
   await Promise.all([holding(stopped, 2), holding(killed, 2)]);
   // One file of each is in mid-parse for as long as its parser stands still.
-  for (const worker of [stopped, killed]) process.kill(await until(() => parsersOf(worker.pid)[0], { what: 'a parser' }), 'SIGSTOP');
+  const parsers = await Promise.all([stopped, killed].map((worker) => someParserOf(worker.pid)));
+  for (const parser of parsers) process.kill(parser, 'SIGSTOP');
 
   const page = await browser.tab(`${web.url}/`, { cookie });
   await untilFeed(page, 'live');
@@ -119,6 +121,7 @@ test('the board follows a rolling redeploy second by second without a reload, an
   expect(await page.locator('[data-drain-board] [data-lifeline]').count()).toBe(3);
 
   await killAtOnce(killed);
+  process.kill(parsers[1]!, 'SIGCONT'); // an orphan ends by itself once it runs
   stopped.kill('SIGTERM');
   await untilText(page, '[data-drain-board]', /1 drains/);
   await untilText(page, 'h1', /Redeploy rolling/);
@@ -152,5 +155,24 @@ test('the board follows a rolling redeploy second by second without a reload, an
   expect(await page.locator('[data-process][data-leaving=killed]').count()).toBe(1);
   expect(await page.locator('[data-fate]').count()).toBe(inFlight);
   expect(await same.isSame()).toBe(true);
+  await until(() => parsers.every(isGone), { what: 'the end of the parsers' });
   await expectAllDoneOnce(database.pool, [jobId], database.config(shortLimits));
+});
+
+test('a row that no live worker knows says so in the list, on its page and on Now, until one does', { timeout: 180_000 }, async () => {
+  await fleet.worker({ WORKER_ID: 'worker-old' });
+  const { id } = await insertParseItem(database.pool, { schema_version: 2, filename: 'new.pdf' });
+  const list = await browser.tab(`${web.url}/queues/parse-items?state=queued`, { cookie });
+  await untilText(list, `[data-row-id="${id}"] [data-newer]`, /^waits for a newer worker$/);
+  const row = await browser.tab(`${web.url}/queues/parse-items/${id}`, { cookie });
+  await untilText(row, '.row-state [data-newer]', /newer worker/);
+  await untilText(row, '.next-step', /none knows kind “pdf” at schema version 2/);
+  const now = await browser.tab(`${web.url}/`, { cookie });
+  await untilText(now, '[data-attention=newer]', /1 parse item waits for a newer worker.*schema version 2 · live workers know it up to version 1/);
+  await untilFeed(now, 'live');
+  const same = await mark(now);
+  await insertWorker(database.pool, { label: 'newer', heartbeat_seconds: 600, kinds: { parse_items: { pdf: 2 } } });
+  await until(async () => await now.locator('[data-attention=newer]').count() === 0, { timeoutMs: 60_000, what: 'a page that no longer says so' });
+  await until(async () => await list.locator('[data-newer]').count() === 0, { timeoutMs: 60_000, what: 'a list that no longer says so' });
+  expect(await same.isSame()).toBe(true);
 });

@@ -2,7 +2,9 @@
  * A redeploy acted out with the engine's own statements, and counted twice: by the page, and here from the bare events, lease by lease,
  * without any of the page's SQL.
  */
+import { Kysely, PostgresDialect } from 'kysely';
 import { beforeEach, beforeAll, expect, test } from 'vitest';
+import type { DB } from '../../server/db/generated.js';
 import { createKysely } from '../../server/db/kysely.js';
 import { acquire } from '../../server/lease/acquire.js';
 import { markStopped, registerProcess, startShutdownDrain, type ProcessIdentity } from '../../server/lease/processes.js';
@@ -177,7 +179,7 @@ test('waits during the roll are compared with the hour before, queue by queue', 
   expect(waits!.during.p50!).toBeGreaterThan(10 * waits!.before.p50!);
 });
 
-test('the list is filtered by role, state and version, and paged by keyset both ways', async () => {
+test('the list is filtered by role, state and version, and paged by keyset both ways', { timeout: 120_000 }, async () => {
   await database.pool.query(`
     insert into redeploys (id, role, from_version, to_version, started_at, ended_at)
     select md5(n::text)::uuid, case when n % 2 = 0 then 'web' else 'worker' end, 'v' || n, 'v' || n + 1, now() - n / 2 * interval '1 hour', case when n > 1 then now() - n / 2 * interval '50 minutes' end
@@ -198,4 +200,23 @@ test('the list is filtered by role, state and version, and paged by keyset both 
   expect((await read('version=v7')).redeploys.map(({ fromVersion }) => fromVersion).sort()).toEqual(['v6', 'v7']);
   expect((await read('role=moon&state=x&before=1')).redeploys).toHaveLength(20);
   expect((await read('version=nothing')).empty).toBe(false);
+});
+
+test('a long log costs the page of a redeploy little: it reads the minutes of the drain, and the rare ends by their index', { timeout: 120_000 }, async () => {
+  await database.pool.query(`
+    insert into queue_events (at, queue, row_id, from_state, to_state, cause, worker_id, worker_version, lease_token)
+    select now() - (100000 - n) * interval '2 seconds', 'parse_items', gen_random_uuid(), 'running', 'succeeded', 'succeed', 'w-' || n % 10, 'v1', 1 from generate_series(1, 100000) n`);
+  await database.pool.query('vacuum analyze queue_events');
+  const id = await redeploy();
+  const asked: { sql: string; parameters: readonly unknown[] }[] = [];
+  const logged = new Kysely<DB>({ dialect: new PostgresDialect({ pool: database.pool }), log: ({ query: { sql, parameters } }) => { asked.push({ sql, parameters }); } });
+  expect((await readRedeployPage(logged, id))!.tally.inFlight).toBe(7);
+  const { rows: [size] } = await database.pool.query<{ blocks: number }>(`select (pg_relation_size('queue_events') / 8192)::int as blocks`);
+  const reads = asked.filter(({ sql }) => sql.includes('queue_events'));
+  expect(reads.length).toBeGreaterThanOrEqual(4);
+  for (const { sql, parameters } of reads) {
+    const { rows } = await database.pool.query(`explain (analyze, buffers, format json) ${sql}`, [...parameters]);
+    const plan = rows[0]['QUERY PLAN'][0].Plan as Record<string, number>;
+    expect(plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!).toBeLessThan(size!.blocks / 5);
+  }
 });

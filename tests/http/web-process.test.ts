@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 300_000);
 
 const environment = (more: Record<string, string> = {}) => ({
-  DATABASE_URL: database.url, SESSION_SECRET: 'x'.repeat(40), PORT: '0', NODE_ENV: 'production', APP_VERSION: 'test-1', HEARTBEAT_SECONDS: '1', LEASE_SECONDS: '4', DRAIN_SECONDS: '5', ...more,
+  DATABASE_URL: database.url, SESSION_SECRET: 'x'.repeat(40), PORT: '0', NODE_ENV: 'production', APP_VERSION: 'test-1', HEARTBEAT_SECONDS: '1', LEASE_SECONDS: '4', DRAIN_SECONDS: '5', INLINE_AFTER_SECONDS: '86400', ...more,
 });
 
 async function startWeb(more: Record<string, string> = {}): Promise<{ web: TestProcess; port: number; url: string }> {

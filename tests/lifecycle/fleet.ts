@@ -6,11 +6,8 @@ import { startProcess, type TestProcess } from '../support/processes.js';
 import { until } from '../support/until.js';
 import { isGone, parsersOf } from './parsers-of.js';
 
-/** Short, so that a lost lease is found within ten seconds. */
-export const shortSettings = { LEASE_SECONDS: '6', HEARTBEAT_SECONDS: '2', SWEEP_SECONDS: '2', POLL_SECONDS: '1', DRAIN_SECONDS: '4', WORKER_CONCURRENCY: '2' };
-
-/** A test of workers is one of workers: web does their work only where a test says so. */
-const NEVER_INLINE = '86400';
+/** Short, so that a lost lease is found within ten seconds. Web does the workers' work only where a test says so. */
+export const shortSettings = { LEASE_SECONDS: '6', HEARTBEAT_SECONDS: '2', SWEEP_SECONDS: '2', POLL_SECONDS: '1', DRAIN_SECONDS: '4', WORKER_CONCURRENCY: '2', INLINE_AFTER_SECONDS: '86400' };
 
 /** What `checkInvariants` needs to know of them. */
 export const shortLimits = { leaseSeconds: 6, sweepSeconds: 2, pollSeconds: 1 };
@@ -44,7 +41,7 @@ export async function startFleet(databaseUrl: string, settings: Record<string, s
   const running: TestProcess[] = [];
   const start = (name: string, env: Record<string, string>) => {
     const one = startProcess(`server/main/${name}.js`, {
-      DATABASE_URL: databaseUrl, SESSION_SECRET: 'x'.repeat(40), PORT: '0', APP_VERSION: 'test', TMPDIR: temporary, INLINE_AFTER_SECONDS: NEVER_INLINE, ...shortSettings, ...settings, ...env,
+      DATABASE_URL: databaseUrl, SESSION_SECRET: 'x'.repeat(40), PORT: '0', APP_VERSION: 'test', TMPDIR: temporary, ...shortSettings, ...settings, ...env,
     });
     running.push(one);
     return one;

@@ -31,7 +31,7 @@ function newFolder(): string {
 type Up = { start: TestProcess; console: string; link: string; token: string; dataDir: string };
 
 async function up(dataDir: string): Promise<Up> {
-  const start = startProcess('server/main/start.js', { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '5' });
+  const start = startProcess('server/main/start.js', { DATA_DIR: dataDir, PORT: '0', DRAIN_SECONDS: '5', INLINE_AFTER_SECONDS: '86400' });
   const [, console = '', link = '', token = ''] = await start.says(ready, 60_000);
   return { start, console, link, token, dataDir };
 }
