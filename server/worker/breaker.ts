@@ -21,6 +21,8 @@ export interface Breaker {
 
 export function createBreaker(pool: pg.Pool, log: Logger): Breaker {
   let resting = new Map<string, Rest>();
+  let writes = 0;
+  let unwritten = 0;
   return {
     allowance(queue) {
       const rest = resting.get(queue);
@@ -31,11 +33,14 @@ export function createBreaker(pool: pg.Pool, log: Logger): Breaker {
       const failures = (resting.get(queue)?.failures ?? 0) + 1;
       const delayMs = outageDelayMs(failures - 1, retryAfterMs);
       resting.set(queue, { untilRest: performance.now() + delayMs, failures });
+      writes += 1;
+      unwritten += 1;
       await pool.query(
         `insert into breakers (queue, opened_at, retry_at, failures, reason) values ($1, now(), now() + $2 * interval '1 millisecond', 1, $3)
          on conflict (queue) do update set retry_at = excluded.retry_at, failures = breakers.failures + 1, reason = excluded.reason`,
         [queue, Math.round(delayMs), reason],
-      ).catch((error: unknown) => log.warn({ event: 'breaker_not_recorded', queue, err: error }, 'An outage could not be recorded'));
+      ).catch((error: unknown) => log.warn({ event: 'breaker_not_recorded', queue, err: error }, 'An outage could not be recorded'))
+        .finally(() => { unwritten -= 1; writes += 1; });
       return delayMs;
     },
     async succeeded(queue) {
@@ -44,8 +49,10 @@ export function createBreaker(pool: pg.Pool, log: Logger): Breaker {
         .catch((error: unknown) => log.warn({ event: 'breaker_not_closed', queue, err: error }, 'The end of an outage could not be recorded'));
     },
     async refresh() {
+      const before = writes;
       const { rows } = await pool.query<{ queue: string; failures: number; rest_ms: string }>(
         `select queue, failures, greatest(0, extract(epoch from retry_at - now()) * 1000) as rest_ms from breakers`);
+      if (unwritten > 0 || writes !== before) return; // read before an outage of our own was written: it would be forgotten
       resting = new Map(rows.map((row) => [row.queue, { untilRest: performance.now() + Number(row.rest_ms), failures: row.failures }]));
     },
   };
