@@ -93,7 +93,7 @@ export async function readReading(reader: Reader, { id, readAt }: AnalysisFacts)
 
 async function countPutBack(reader: Reader, id: string): Promise<number> {
   const { rows } = await sql<{ n: number }>`
-    select count(*)::int as n from queue_events where row_id = ${id}::uuid and cause in ('drain', 'release', 'answer_lost', 'outage')`.execute(reader);
+    select count(*)::int as n from queue_events where row_id = ${id}::uuid and cause in ('drain', 'unstarted', 'release', 'force_release', 'answer_lost', 'outage')`.execute(reader);
   return rows[0]!.n;
 }
 

@@ -66,7 +66,7 @@ export interface LeaseFate {
 
 /** Ends of the row that a redeploy must never cause (proof: lost). */
 const LOST_CODES = `('worker_lost', 'blob_expired', 'internal')`;
-const GIVEN_BACK = `('drain', 'release', 'force_release', 'answer_lost')`;
+const GIVEN_BACK = `('drain', 'unstarted', 'release', 'force_release', 'answer_lost')`;
 const EXPIRED = `('sweep', 'detach', 'poison', 'reclaim', 'clear')`;
 /** Its holder's own ends: whatever its work came to, the redeploy did not touch it. */
 const FINISHED = `('succeed', 'fail', 'retry', 'outage', 'await', 'wait', 'cancel')`;
