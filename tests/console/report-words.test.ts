@@ -27,7 +27,7 @@ describe('what a stop of every process would take from a session', () => {
   test('reads nothing while every chunk is in Postgres, and files on their way have their bytes there', () => {
     expect(outlook([source(5, 5), source(7, null)], 2)).toEqual({
       lost: { bad: false, text: 'Nothing', detail: 'Every chunk of 2 documents is in Postgres. 2 files not parsed yet: the bytes wait in Postgres.' },
-      rebuild: { bad: false, text: 'Yes, now', detail: 'From 12 chunks, 12 thousand characters.' },
+      rebuild: { bad: false, text: 'Yes, by the counts', detail: 'From 12 chunks, 12 thousand characters.' },
     });
     expect(outlook([])).toMatchObject({ lost: { bad: false, text: 'Nothing' }, rebuild: { bad: false, text: 'Nothing to index' } });
   });
