@@ -19,7 +19,7 @@ export interface RedeployHead {
 }
 
 /** What a process of either side did: works on, drains, ended by itself within its time, or fell silent without a last word. */
-export type Leaving = 'working' | 'draining' | 'clean' | 'killed';
+type Leaving = 'working' | 'draining' | 'clean' | 'killed';
 
 export interface RolloutProcess extends WorkerView {
   side: 'outgoing' | 'incoming';

@@ -14,7 +14,7 @@ import { createLoop } from '../worker/loop.js';
 import { createWorkerProcess, type WorkerProcess } from '../worker/process.js';
 import { beatingOftenEnough, handlersOf } from './handlers.js';
 
-export interface InlineWork {
+interface InlineWork {
   start(): void;
   /** Takes nothing from now on; finishes or gives back what it holds within `seconds`. Never rejects. */
   stop(seconds: number): Promise<void>;
