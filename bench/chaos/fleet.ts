@@ -5,7 +5,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { childrenOf, startProcess, type StageProcess } from '../stage/process.js';
+import { parsersOf, startProcess, type StageProcess } from '../stage/process.js';
 import type { Skewing } from './clock.js';
 import { WEBS, WORKERS, type SlotName } from './schedule.js';
 
@@ -44,6 +44,8 @@ export class Fleet {
     name, role: name.startsWith('web') ? 'web' : 'worker', version: '', process: undefined, ready: false, frozen: false, ending: 'no', restartAfterMs: 0, skewSeconds: 0, identity: '', url: '',
   }));
   readonly offences: string[] = [];
+  /** Parsers of processes that were ended: each must end by itself. */
+  readonly parsers: number[] = [];
   starts = 0;
   /** Starts that failed because the database was away. */
   failedStarts = 0;
@@ -78,6 +80,12 @@ export class Fleet {
     return [...all.slice(all.indexOf(first)), ...all].find(wanted);
   }
 
+  /** At least one web process, two workers. Below that there is little left to break, only starts to wait for. */
+  get isStanding(): boolean {
+    const up = (role: Slot['role']) => this.slots.filter((slot) => slot.role === role && slot.ready && slot.ending === 'no').length;
+    return up('web') >= 1 && up('worker') >= 2;
+  }
+
   get webAddresses(): string[] {
     return this.slots.filter((slot) => slot.role === 'web' && slot.ready && slot.ending === 'no').map((slot) => slot.url);
   }
@@ -96,6 +104,7 @@ export class Fleet {
 
   kill(slot: Slot, restartAfterMs: number): void {
     Object.assign(slot, { ending: 'killed', restartAfterMs });
+    this.parsers.push(...parsersOf(slot.process!.pid));
     slot.process!.signal('SIGKILL');
   }
 
@@ -103,6 +112,7 @@ export class Fleet {
   async ask(slot: Slot, restartAfterMs: number, skewSeconds = 0): Promise<void> {
     Object.assign(slot, { ending: 'asked', restartAfterMs, skewSeconds });
     const asked = slot.process!;
+    this.parsers.push(...parsersOf(asked.pid));
     asked.signal('SIGTERM');
     const end = await Promise.race([asked.ended, pause(END_MS)]);
     if (!end) {
@@ -112,15 +122,13 @@ export class Fleet {
     else if (end.code !== 0 && slot.ending === 'asked') this.offences.push(`${slot.name} ${slot.version} ended with ${end.code ?? end.signal} after SIGTERM`);
   }
 
-  /** All at once, each must end cleanly; nobody is started again. @returns the parsers and other children that they had. */
-  async stop(): Promise<number[]> {
+  /** All at once, each must end cleanly; nobody is started again. */
+  async stop(): Promise<void> {
     this.stopping = true;
     const running = this.slots.filter((slot) => slot.process?.running());
-    const children = running.flatMap((slot) => childrenOf(slot.process!.pid));
     for (const slot of running.filter(({ ready }) => !ready)) this.kill(slot, 0);
     await Promise.all(running.filter(({ ready }) => ready).map((slot) => this.ask(slot, 0)));
     await Promise.all(this.supervisors);
-    return children;
   }
 
   async killAll(): Promise<void> {

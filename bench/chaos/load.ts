@@ -28,8 +28,9 @@ const CITATIONS = 14;
 const PROJECTS = 6;
 /** Flows under way at the same time: a slow machine is not to drown. */
 const MOST_AT_ONCE = 14;
-/** Until all that was begun has ended, once the faults are over (ms). */
-const QUIET_MS = 150_000;
+/** Once the faults are over, something must end at least this often (ms) until all has: a slow machine may take its time, but not stand still. */
+const QUIET_MS = 120_000;
+const LOOK_MS = 1_000;
 
 export class Load {
   readonly accepted: Accepted = { uploads: [], analyses: [], publishes: [] };
@@ -55,11 +56,22 @@ export class Load {
     }
   }
 
-  /** Begins nothing any more; resolves when what was begun has ended, or has not within the limit. */
+  /** Begins nothing any more; resolves when what was begun has ended, or when nothing ends any more. */
   async finish(): Promise<void> {
     this.stopped = true;
-    this.until = performance.now() + QUIET_MS;
-    await Promise.all(this.flows);
+    let ends = -1;
+    while (this.flows.size > 0) {
+      const now = await this.ends().catch(() => ends);
+      if (now !== ends) this.until = performance.now() + QUIET_MS;
+      ends = now;
+      await pause(LOOK_MS);
+    }
+  }
+
+  /** How many rows have ended so far. */
+  private async ends(): Promise<number> {
+    const { rows } = await this.stage.admin.query<{ n: number }>(`select count(*)::int as n from queue_events where to_state in ('succeeded', 'failed', 'cancelled', 'live')`);
+    return rows[0]!.n;
   }
 
   private begin(draw: number): void {

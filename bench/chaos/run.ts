@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { table } from '../report.js';
 import { Injector, type Injected } from './faults.js';
 import { Load } from './load.js';
-import { drawSchedule, KINDS } from './schedule.js';
+import { drawSchedule, KINDS, type Fault } from './schedule.js';
 import { MAX_CONNECTIONS, PROMISED_WAIT_MS, SETTINGS, SLACK_MS } from './settings.js';
 import { buildStage, type Stage } from './stage.js';
 import { judgeConnections, judgeLeaks, judgeRows, tell, type Offence } from './verdict.js';
@@ -26,6 +26,8 @@ const { values: options } = parseArgs({
 const say = (text: string) => void process.stdout.write(`${text}\n`);
 /** Connections come back and sweeps run within this (ms). */
 const SETTLE_MS = 20_000;
+/** The longest that the schedule waits for processes to be up (ms). */
+const STAND_MS = 300_000;
 
 if (options.mutate) await import('../../tests/mutation/token-mutation.js');
 else process.exitCode = await chaos(Number(options.minutes), Number(options.seed));
@@ -64,10 +66,7 @@ async function run(stage: Stage, schedule: ReturnType<typeof drawSchedule>, seed
   const now = () => Math.round(performance.now() - began);
   const [injector, load, watch] = [new Injector(stage, now), new Load(stage, seed), new Watch(stage, now)];
   const running = Promise.all([load.run(), watch.run()]);
-  for (const fault of schedule) {
-    await pause(Math.max(0, fault.at - now()));
-    injector.begin(fault);
-  }
+  const stoodStillMs = await follow(stage, schedule, now, (fault) => injector.begin(fault));
   await injector.over();
   await stage.fleet.allReady();
   const quietFrom = now();
@@ -76,20 +75,44 @@ async function run(stage: Stage, schedule: ReturnType<typeof drawSchedule>, seed
   watch.stop();
   await running;
   const offences = await judge(stage, load, watch);
-  const facts = await factsOf(stage, load, watch, quietMs);
+  const facts = { ...await factsOf(stage, load, watch, quietMs), 'schedule stood still for starts (ms)': stoodStillMs };
   const events = await tell(stage.admin);
-  const children = await stage.fleet.stop();
-  offences.push(...stage.fleet.offences.map((rule) => ({ rule, rows: [] })), ...await judgeLeaks(stage, children));
+  await stage.fleet.stop();
+  offences.push(...stage.fleet.offences.map((rule) => ({ rule, rows: [] })), ...await settled(() => judgeLeaks(stage)));
   return { faults: injector.injected, offences, facts, events, longestIdleMs: Math.round(watch.longestMs) };
 }
 
-async function judge(stage: Stage, load: Load, watch: Watch): Promise<Offence[]> {
-  const until = performance.now() + SETTLE_MS;
-  let rows = [...await judgeRows(stage, load.accepted), ...await judgeConnections(stage)];
-  while (rows.length > 0 && performance.now() < until) {
-    await pause(500);
-    rows = [...await judgeRows(stage, load.accepted), ...await judgeConnections(stage)];
+/**
+ * In the schedule's order and at its distances. Its clock stands still while too few processes are up: on a slow machine a start takes a minute, and
+ * faults that hit nobody prove nothing. @returns for how long it stood still (ms).
+ */
+async function follow(stage: Stage, schedule: readonly Fault[], now: () => number, begin: (fault: Fault) => void): Promise<number> {
+  let stoodStillMs = 0;
+  for (const fault of schedule) {
+    await pause(Math.max(0, fault.at + stoodStillMs - now()));
+    const from = now();
+    while (!stage.fleet.isStanding) {
+      if (now() - from > STAND_MS) throw new Error(`expected a web process and two workers to be up within ${STAND_MS / 1000} s, got ${stage.fleet.slots.filter(({ ready }) => ready).map(({ name }) => name).join(', ') || 'none'}; logs: ${stage.folder}`);
+      await pause(50);
+    }
+    stoodStillMs += now() - from;
+    begin(fault);
   }
+  return stoodStillMs;
+}
+
+/** Connections and parsers end within moments of what they belonged to: only what still offends after a while counts. */
+async function settled(look: () => Promise<Offence[]>): Promise<Offence[]> {
+  const until = performance.now() + SETTLE_MS;
+  for (;;) {
+    const offences = await look();
+    if (offences.length === 0 || performance.now() > until) return offences;
+    await pause(500);
+  }
+}
+
+async function judge(stage: Stage, load: Load, watch: Watch): Promise<Offence[]> {
+  const rows = await settled(async () => [...await judgeRows(stage, load.accepted), ...await judgeConnections(stage)]);
   return [
     ...load.offences.map((rule) => ({ rule, rows: [] })), ...rows,
     ...(watch.tooLong.length > 0 ? [{ rule: `nothing lies idle beside a free slot for more than lease + sweep + poll (${PROMISED_WAIT_MS / 1000} s, and ${SLACK_MS / 1000} s for timers)`, rows: watch.tooLong }] : []),

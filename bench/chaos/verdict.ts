@@ -5,7 +5,7 @@ import type pg from 'pg';
 import { checkInvariants } from '../../server/lease/invariants.js';
 import { queues } from '../../server/lease/queues.js';
 import { endedStates } from '../../server/lease/words.js';
-import { isGone, processesWithTemporaryFolder } from '../stage/process.js';
+import { isParser, processesWithTemporaryFolder } from '../stage/process.js';
 import type { Accepted } from './load.js';
 import { LIMITS } from './settings.js';
 import type { Stage } from './stage.js';
@@ -109,7 +109,7 @@ export async function judgeConnections({ admin, fleet }: Stage): Promise<Offence
 }
 
 /** After all have ended. */
-export async function judgeLeaks(stage: Stage, children: readonly number[]): Promise<Offence[]> {
+export async function judgeLeaks(stage: Stage): Promise<Offence[]> {
   const backends = await stage.admin.query(
     `select pid, application_name, state, left(query, 100) as query from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend' and application_name not in ('chaos', 'pooler backend') and application_name not like 'leaseboard worker c%' and application_name not like 'leaseboard web c%'`);
@@ -119,7 +119,7 @@ export async function judgeLeaks(stage: Stage, children: readonly number[]): Pro
     { rule: 'no backend is left', rows: backends.rows },
     { rule: 'no pooled backend is busy', rows: busy.rows },
     { rule: 'no advisory lock is left', rows: locks.rows },
-    { rule: 'no process is left', rows: [...children.filter((pid) => !isGone(pid)), ...processesWithTemporaryFolder(stage.fleet.temporary)] },
+    { rule: 'no process is left', rows: [...stage.fleet.parsers.filter(isParser), ...processesWithTemporaryFolder(stage.fleet.temporary)] },
     { rule: 'no temporary file is left', rows: filesBelow(stage.fleet.temporary) },
   ];
   return found.filter(({ rows }) => rows.length > 0);

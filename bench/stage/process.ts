@@ -68,21 +68,19 @@ export function processesWithTemporaryFolder(folder: string): number[] {
   return fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => pid !== process.pid && holds(`/proc/${pid}/environ`, marked));
 }
 
-/** Parsers have an empty environment; they are told by their parent, or, once that has died, by what they run. */
-export function childrenOf(pid: number): number[] {
+/** A parser's environment is empty, so it is told by its parent while that lives. @returns the parsers of this process. */
+export function parsersOf(pid: number): number[] {
   try {
-    return fs.readdirSync(`/proc/${pid}/task`).flatMap((task) => fs.readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number));
+    return fs.readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) => fs.readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number)).filter(isParser);
   } catch {
     return [];
   }
 }
 
-export function isGone(pid: number): boolean {
-  try {
-    return /\) [ZX] /.test(fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return true;
-  }
+/** False also for one that has ended and was not reaped, and for a pid that somebody else has by now. */
+export function isParser(pid: number): boolean {
+  return holds(`/proc/${pid}/cmdline`, Buffer.from('extract-child'));
 }
 
 function holds(file: string, text: Buffer): boolean {
