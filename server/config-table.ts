@@ -41,6 +41,8 @@ export const settings = {
   orchestratorToken: text('ORCHESTRATOR_TOKEN', undefined, { secret: true, about: 'sent to it as a bearer token' }),
   maxRunningCitationsPerUser: number('MAX_RUNNING_CITATIONS_PER_USER', 8, { min: 1, max: 100_000, about: 'citations of one user checked at once, over all workers: a long thesis must not starve the others' }),
   stagedBytesTtlSeconds: seconds('STAGED_BYTES_TTL_SECONDS', 21_600, { about: 'uploaded bytes that nothing parsed are erased after this' }),
+  retentionEventDays: number('RETENTION_EVENT_DAYS', 90, { min: 1, max: 36_500, about: 'transitions of rows (timelines) are kept so many days; `npx leaseboard retention run` prunes what is older' }),
+  retentionMinuteDays: number('RETENTION_MINUTE_DAYS', 400, { min: 2, max: 36_500, about: 'minute samples (charts, estimates) are kept so many days' }),
   sourceCacheTtlSeconds: seconds('SOURCE_CACHE_TTL_SECONDS', 86_400, { about: 'a rebuilt index stays in memory this long' }),
   parseMaxSeconds: seconds('PARSE_MAX_SECONDS', 300, { about: 'one file may take this long' }),
   parseMaxMemoryMb: number('PARSE_MAX_MEMORY_MB', 768, { min: 64, max: 65_536, about: 'memory of the process that parses one file' }),

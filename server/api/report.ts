@@ -65,7 +65,10 @@ const CITATION = `json_build_object('citationId', c.id, 'claim', json_build_obje
   'verdict', coalesce(c.verdict, 'not_checked'), 'confidence', c.confidence, 'evidence', coalesce(c.evidence, '[]'), 'judge', c.judge, 'rationale', c.rationale, 'downgraded', c.downgraded,
   'error', case when c.verdict is null and c.error_code is not null then json_build_object('code', c.error_code, 'message', c.error_message) end)`;
 
-/** Throws 404 for an unknown or malformed id, 409 `not_finished` while it runs. */
+/**
+ * Throws 404 for an unknown or malformed id, 409 `not_finished` while it runs: also while an operator has failed citations of a finished one checked
+ * again, since a report that is about to change is not one to be filed away.
+ */
 export async function readReport(pool: pg.Pool, jobId: string): Promise<Report> {
   if (!isUuid(jobId)) throw analysisNotFound();
   const { rows } = await pool.query<Row>(limited(
@@ -91,5 +94,5 @@ function countsOf(verdicts: readonly ReportCitation[]): Report['counts'] {
 }
 
 function notFinished(jobId: string, state: string): Problem {
-  return new Problem(409, 'not_finished', `This analysis is ${state}; its report exists once it has ended. Ask GET /api/analysis-jobs/${jobId} until finishedAt is set.`, { extra: { state } });
+  return new Problem(409, 'not_finished', `This analysis is ${state}; its report exists once it has ended (failed checks of one that had ended may be repeated). Ask GET /api/analysis-jobs/${jobId} until finishedAt is set.`, { extra: { state } });
 }

@@ -10,12 +10,13 @@ import { queueBySlug, queueByTable, queues } from '../lease/queues.js';
 import type { AnyAction } from '../operations/action.js';
 import { actionByName, type ActionName } from '../operations/actions.js';
 import { operate, type Answer } from '../operations/operate.js';
+import { pruneHistory, RETENTION_BATCH } from '../operations/retention.js';
 import { holderOf, readRowNow } from '../operations/row-now.js';
 import { answer, answerTable, instant, withDatabaseUp, type Session } from './cli-session.js';
 
 interface Given { reason: string; yes?: true; token?: string }
 
-/** act, audit. */
+/** act, retention, audit. */
 export function addActionCommands(program: Command): void {
   const act = program.command('act').description('what the buttons of the console do, by the same guarded and audited door; exit 1 when it is refused');
   const verb = (name: string, action: ActionName, ...args: string[]) => {
@@ -36,6 +37,9 @@ export function addActionCommands(program: Command): void {
   verb('resume', 'resume', 'worker').action((worker: string, given: Given) => onWorker('resume', worker, given));
   verb('pause', 'pause_queue', 'queue').action((queue: string, given: Given) => on('pause_queue', { queue }, given));
   verb('unpause', 'resume_queue', 'queue').action((queue: string, given: Given) => on('resume_queue', { queue }, given));
+
+  const retention = program.command('retention').description('what is kept by day: RETENTION_EVENT_DAYS, RETENTION_MINUTE_DAYS');
+  retention.command('run').option('--reason <text>', 'why; kept in the audit', 'the daily run').description('prune what is older').action(runRetention);
 
   program.command('audit').description('what was done and tried, newest first')
     .option('--actor <name>').option('--action <name>').option('--target <id>', 'whole id').addOption(new Option('--outcome <outcome>').choices(['applied', 'refused']))
@@ -119,6 +123,16 @@ async function confirmed(action: AnyAction, fields: unknown, yes: boolean): Prom
     prompt.close();
   }
 }
+
+/** Batch by batch, each its own transaction and audit row, until a batch was not full. Nothing to prune is no failure. */
+const runRetention = ({ reason }: { reason: string }) => withDatabaseUp(async (session) => {
+  for (let more = true; more;) {
+    const done = await throughTheDoor(session, pruneHistory, {}, reason, undefined);
+    if (done.outcome === 'refused' && done.code !== 'nothing_old') throw new Error(done.text);
+    answer(done.text);
+    more = Math.max(Number(done.now?.events ?? 0), Number(done.now?.minutes ?? 0)) >= RETENTION_BATCH;
+  }
+});
 
 const listAudit = ({ limit, ...filters }: { actor?: string; action?: string; target?: string; outcome?: string; limit: number }) => withDatabaseUp(async ({ pool }) => {
   const wanted = parseAuditFilters(new URLSearchParams(filters));

@@ -87,3 +87,11 @@ it('npx leaseboard audit lists what was done and tried, newest first, by the fil
   expect((await leaseboard('audit', '--target', item.id, '--outcome', 'applied', '--limit', '1')).stdout.trim().split('\n')).toHaveLength(2);
   expect(await leaseboard('audit', '--limit', 'many')).toMatchObject({ code: 1 });
 }, 120_000);
+
+it('npx leaseboard retention run prunes what is older than its setting; with nothing to prune it says so and is content', async () => {
+  const item = await insertParseItem(database.pool);
+  await database.pool.query(`insert into queue_events (queue, row_id, cause, at) values ('parse_items', $1, 'enqueue', now() - interval '91 days')`, [item.id]);
+  await database.pool.query(`delete from queue_events where at > now() - interval '1 day'`); // ids ascend with time
+  expect(await leaseboard('retention', 'run')).toMatchObject({ code: 0, stdout: 'Pruned 1 transitions older than 90 days and 0 minute samples older than 400 days.\n' });
+  expect(await leaseboard('retention', 'run')).toMatchObject({ code: 0, stdout: expect.stringContaining('No transition is older than 90 days') });
+}, 120_000);

@@ -1,0 +1,42 @@
+/**
+ * Prunes what is kept by day: the log of transitions (with it the timelines of rows that are older) and the minute samples. Rows, reports,
+ * documents and the audit are not touched: a user's go with the user (erase_user), the others stay.
+ *
+ * One call prunes one batch, oldest first, in one transaction of some seconds; whoever has more to prune calls again.
+ */
+import type pg from 'pg';
+import { z } from 'zod';
+import { defineAction } from './action.js';
+
+/** Rows of the log in one transaction: about a second. */
+export const RETENTION_BATCH = 50_000;
+
+export const pruneHistory = defineAction({
+  name: 'retention',
+  permission: 'admin',
+  fields: z.object({ batch: z.number().int().min(1).max(RETENTION_BATCH).default(RETENTION_BATCH) }),
+  target: () => ({ kind: 'system', id: 'history' }),
+  guard: 'Only what is older than its setting, on the database clock.',
+  consequence: 'Timelines of that time are gone for good; rows, reports, documents and the audit stay.',
+  did: ({ after }) => `Pruned ${String(after.events)} transitions older than ${String(after.eventDays)} days and ${String(after.minutes)} minute samples older than ${String(after.minuteDays)} days.`,
+  refusals: { nothing_old: ({ eventDays, minuteDays }) => `No transition is older than ${String(eventDays)} days and no minute sample older than ${String(minuteDays)} days. Nothing was changed.` },
+  async act(tx, { batch }, { config }) {
+    const kept = { eventDays: config.retentionEventDays, minuteDays: config.retentionMinuteDays };
+    const pruned = { events: await pruneEvents(tx, kept.eventDays, batch), minutes: await pruneMinutes(tx, kept.minuteDays, batch) };
+    if (pruned.events + pruned.minutes === 0) return { outcome: 'refused', code: 'nothing_old', now: kept };
+    return { outcome: 'applied', before: kept, after: { ...kept, ...pruned }, changed: [], kicks: [] };
+  },
+});
+
+/** Ids ascend with time, so the oldest are the first of the primary key; no index by time is needed. */
+async function pruneEvents(tx: pg.PoolClient, days: number, batch: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from queue_events where id = any (array(select id from queue_events order by id limit $2)) and at < now() - make_interval(days => $1)`, [days, batch]);
+  return rowCount ?? 0;
+}
+
+async function pruneMinutes(tx: pg.PoolClient, days: number, batch: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from queue_minutes m using (select queue, minute from queue_minutes where minute < now() - make_interval(days => $1) limit $2) old where m.queue = old.queue and m.minute = old.minute`, [days, batch]);
+  return rowCount ?? 0;
+}
