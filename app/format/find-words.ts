@@ -53,7 +53,7 @@ export function hitPath(hit: FindHit, text: string): string {
 
 /** The page of the hit itself, besides its journey, and what that page is. */
 export function ownPage(hit: FindHit): { path: string; word: string } | null {
-  if (hit.kind === 'row') return { path: rowPath(hit), word: hit.table === 'analysis_jobs' ? 'Report' : hit.table === 'deployments' ? 'App' : 'Row' };
+  if (hit.kind === 'row') return hit.subject && { path: rowPath(hit), word: hit.table === 'analysis_jobs' ? 'Report' : 'Row' };
   const session = hit.kind === 'session' || hit.kind === 'document' ? hit.subject : null;
   return session && { path: sessionPath(session.sessionId, session.userId), word: 'Session' };
 }
