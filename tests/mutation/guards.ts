@@ -75,4 +75,16 @@ export const mutants: readonly Mutant[] = [
   { guard: 'silence before a publish lock is taken over', file: 'server/deployments/lock.ts', inside: 'TAKE', from: `(d.state <> 'building' or d.heartbeat_at < now() - $6::double precision * interval '1 second')`, to: 'true', first: ['deployments/lock'] },
   { guard: 'token of the publish lock that is cleared', file: 'server/deployments/unlock.ts', inside: 'clearStuckLock', from: ' and d.lease_token = $2', to: ' and $2::bigint is not null', first: ['deployments/lock'] },
   { guard: 'silence before a publish lock is cleared', file: 'server/deployments/unlock.ts', inside: 'clearStuckLock', from: ` and d.heartbeat_at < now() - $3::double precision * interval '1 second'`, to: ' and $3::double precision is not null', first: ['deployments/lock'] },
+  { guard: 'only what failed or was cancelled is queued again', file: 'server/lease/reopen.ts', inside: 'reopen', from: ` and t.state in ('failed', 'cancelled')`, to: '', first: ['lease/reopen'] },
+  { guard: 'only what waits is offered again', file: 'server/lease/reopen.ts', inside: 'offerAgain', from: " and ${isWaiting(queue, 't')}", to: '', first: ['lease/reopen'] },
+  { guard: 'only a held lease is taken away by an operator', file: 'server/lease/take-back.ts', inside: 'takeBack', from: "${isHeld(queue, 't')} and ", to: '', first: ['operations/stale-pages'] },
+  { guard: 'only a worker that lives is drained', file: 'server/lease/worker-orders.ts', inside: 'orderDrain', from: ' and ${LIVE}', to: '', first: ['operations/stale-pages'] },
+  { guard: 'a worker that drains is not drained again', file: 'server/lease/worker-orders.ts', inside: 'orderDrain', from: ' and draining_since is null', to: '', first: ['operations/stale-pages'] },
+  { guard: 'only an operator\'s drain is taken back', file: 'server/lease/worker-orders.ts', inside: 'orderResume', from: ` and drained_by = 'operator'`, to: '', first: ['operations/stale-pages'] },
+  { guard: 'a publish that is not building is not asked to end', file: 'server/deployments/unlock.ts', inside: 'requestCancel', from: `d.state = 'building' and `, to: '', first: ['operations/stale-pages'] },
+  {
+    guard: 'what a user unlinked stays unlinked', file: 'server/sources/session-sources.ts', inside: 'linkSource',
+    from: 'and not exists (select 1 from parse_jobs j where j.id = $5 and', to: 'and not exists (select 1 from parse_jobs j where j.id = $5 and false and', first: ['operations/resets'],
+  },
+  { guard: 'a reset waits for the file that is linking', file: 'server/sources/session-reset.ts', inside: 'tellUploads', from: 'order by id for update`', to: 'order by id`', first: ['operations/resets'] },
 ];
