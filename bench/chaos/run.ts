@@ -129,7 +129,7 @@ async function factsOf(stage: Stage, { accepted, client }: Load, watch: Watch, q
     uploads: accepted.uploads.length, analyses: accepted.analyses.length, ...rows[0], 'calls sent again': client.sentAgain,
     'builds asked for': counts.asked, 'builds made': counts.created, 'builds released': counts.released, 'builds refused as old': counts.refusedAtCreation + counts.refusedAtRelease,
     'processes started': stage.fleet.starts, 'starts that failed while the database was away': stage.fleet.failedStarts, 'ends whose budget ran out': stage.fleet.hurriedEnds,
-    'looks for idle rows': watch.samples, 'looks with nobody free': watch.helpless, 'quiet after (ms)': quietMs,
+    'looks for idle rows': watch.samples, 'looks with nobody free': watch.helpless, 'looks that came late': watch.late, 'quiet after (ms)': quietMs,
   };
 }
 

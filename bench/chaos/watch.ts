@@ -1,16 +1,19 @@
 /**
  * Looks four times a second for rows that lie idle although somebody could take them: due and waiting, or held by a process that is dead or frozen.
  * Such time counts only while a process that nothing is done to has a free slot and nothing else holds the row back; what then exceeds
- * lease + sweep + poll was forgotten. The rest of the time is the outage.
+ * lease + sweep + poll was forgotten. The rest of the time is the outage. A look that comes late counts for nothing either: the machine had no turn to
+ * give, to us or to the workers. And a slot is free only if it has been for a lease's time: a handler whose lease is gone keeps its slot until it returns.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { queues } from '../../server/lease/queues.js';
 import { isHeld, isWaiting } from '../../server/lease/words.js';
 import type { Slot } from './fleet.js';
-import { PROMISED_WAIT_MS, SETTINGS, SLACK_MS } from './settings.js';
+import { LIMITS, PROMISED_WAIT_MS, SETTINGS, SLACK_MS } from './settings.js';
 import type { Stage } from './stage.js';
 
 const EVERY_MS = 250;
+/** A look that took longer than this (ms) came late. */
+const LATE_MS = 750;
 
 interface OpenRow {
   queue: string;
@@ -43,6 +46,10 @@ export class Watch {
   samples = 0;
   /** Samples in which nobody could have taken anything: all were busy, or done something to. */
   helpless = 0;
+  /** Samples that came late. */
+  late = 0;
+  /** By worker: when it was last seen with all slots in use (performance.now()). */
+  private readonly full = new Map<string, number>();
   private readonly idle = new Map<string, { token: string; ms: number; told: boolean }>();
   private stopped = false;
   private last = performance.now();
@@ -62,18 +69,21 @@ export class Watch {
 
   private async look(): Promise<void> {
     const [{ rows }, stuck] = await Promise.all([this.stage.admin.query<OpenRow>(OPEN), this.stage.admin.query(STUCK)]);
-    const sinceMs = Math.min(performance.now() - this.last, EVERY_MS * 4);
+    const sinceMs = performance.now() - this.last;
     this.last = performance.now();
     this.samples += 1;
+    if (sinceMs > LATE_MS) this.late += 1;
     const working = this.stage.fleet.slots.filter((slot) => slot.role === 'worker' && slot.ready && !slot.frozen);
     const able = stuck.rowCount === 0 && this.someSlotIsFree(rows, working);
     if (!able) this.helpless += 1;
     const idle = rows.filter((row) => row.due || (row.holder !== null && !working.some(({ identity }) => identity === row.holder)));
-    this.add(idle, able ? sinceMs : 0);
+    this.add(idle, able && sinceMs <= LATE_MS ? sinceMs : 0);
   }
 
   private someSlotIsFree(rows: readonly OpenRow[], working: readonly Slot[]): boolean {
-    return working.some((slot) => this.stage.fleet.isHealthy(slot) && rows.filter((row) => row.holder === slot.identity).length < Number(SETTINGS.WORKER_CONCURRENCY));
+    for (const { identity } of working) if (rows.filter(({ holder }) => holder === identity).length >= Number(SETTINGS.WORKER_CONCURRENCY)) this.full.set(identity, performance.now());
+    const freeFor = ({ identity }: Slot) => performance.now() - (this.full.get(identity) ?? -Infinity);
+    return working.some((slot) => this.stage.fleet.isHealthy(slot) && freeFor(slot) > LIMITS.leaseSeconds * 1000);
   }
 
   private add(rows: readonly OpenRow[], ms: number): void {
