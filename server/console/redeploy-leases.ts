@@ -66,8 +66,11 @@ export interface LeaseFate {
 
 /** Ends of the row that a redeploy must never cause (proof: lost). */
 const LOST_CODES = `('worker_lost', 'blob_expired', 'internal')`;
-const GIVEN_BACK = `('drain', 'unstarted', 'release', 'force_release', 'answer_lost')`;
+/** Exactly causes of the index of rare ends (queue_events_given_up): one more, and it could not be used. */
+const GIVEN_BACK = `('drain', 'release', 'force_release', 'answer_lost')`;
 const EXPIRED = `('sweep', 'detach', 'poison', 'reclaim', 'clear')`;
+/** Given back before it was begun: not in that index, and found in the minutes of its process's drain. */
+const UNSTARTED = 'unstarted';
 /** Its holder's own ends: whatever its work came to, the redeploy did not touch it. */
 const FINISHED = `('succeed', 'fail', 'retry', 'outage', 'await', 'wait', 'cancel')`;
 
@@ -85,9 +88,9 @@ function fatesCte(rollout: Rollout): RawBuilder<unknown> {
   const leavers = outgoing.filter((process) => process.leaving !== 'working').map((process) => process.id);
   const columns = sql.raw('e.id, e.queue, e.row_id, e.worker_id, e.at, e.cause');
   const drains = outgoing.filter((process) => process.drainFrom !== null).map((process) => sql`
-    select ${columns}, 'finished' as outcome from queue_events e
+    select ${columns}, case when e.cause = ${UNSTARTED} then 'given_back' else 'finished' end as outcome from queue_events e
      where e.at >= ${process.drainFrom}::timestamptz and e.at <= ${process.drainUntil}::timestamptz and e.worker_id = ${process.id}
-       and e.cause in ${sql.raw(FINISHED)} and e.lease_token is not null and e.to_state is not null`);
+       and (e.cause in ${sql.raw(FINISHED)} or e.cause = ${UNSTARTED}) and e.lease_token is not null and e.to_state is not null`);
   const rare = (causes: string, outcome: Outcome) => sql`
     select ${columns}, ${sql.lit(outcome)} as outcome from queue_events e
      where e.worker_id = any(${ids}::text[]) and e.cause in ${sql.raw(causes)} and e.at >= ${since(rollout)}`;

@@ -78,7 +78,7 @@ function countAt(at: number, log: readonly Happened[], old: readonly Process[], 
     if (!holder) continue;
     if (!end) counts['old-holds'] += 1;
     const drains = holder.drain !== null && holder.drain <= at;
-    const outcome = !end ? (drains || (holder.drain === null && gone <= at) ? 'held' : null) : end.cause === 'drain' ? 'given-back' : end.cause === 'sweep' ? 'expired' : drains && end.at >= holder.drain! ? 'finished' : null;
+    const outcome = !end ? (drains || (holder.drain === null && gone <= at) ? 'held' : null) : ['drain', 'unstarted'].includes(end.cause) ? 'given-back' : end.cause === 'sweep' ? 'expired' : drains && end.at >= holder.drain! ? 'finished' : null;
     if (outcome !== null) counts['in-flight'] += 1;
     if (outcome === 'given-back' || outcome === 'expired' || outcome === 'finished') counts[outcome] += 1;
     if (past.some((event) => event.row === taken.row && event.failed === 'worker_lost')) counts.lost += 1;
