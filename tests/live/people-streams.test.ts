@@ -3,7 +3,7 @@ import { openLive, type Live } from '../../server/http/live.js';
 import { signedIn, startWeb, type WebUnderTest } from '../http/web-under-test.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
-import { openStream } from './event-stream.js';
+import { openStream, type EventStream } from './event-stream.js';
 
 let database: TestDatabase;
 let web: WebUnderTest;
@@ -28,7 +28,7 @@ test('the open stream of a demoted, revoked, disabled, idle or deleted person cl
     idle: [`update operator_sessions set last_seen_at = now() - interval '12 hours' where operator_id = $1`, 'signed_out'],
     deleted: ['delete from operators where id = $1', 'signed_out'],
   } as const;
-  const watched = [];
+  const watched: { name: string; statement: string; reason: string; operatorId: string; stream: EventStream }[] = [];
   for (const [name, [statement, reason]] of Object.entries(ends)) {
     const { cookie, operatorId } = await signedIn(database, name === 'promoted' ? 'viewer' : 'admin');
     watched.push({ name, statement, reason, operatorId, stream: await openStream(web.url, ['summary'], cookie) });
