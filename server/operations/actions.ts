@@ -1,6 +1,6 @@
 /** Every guarded action, by name. Whatever acts for a person is in this list and goes through operate(). */
 import { changeRole, disableAccount, enableAccount } from './account-actions.js';
-import { mayAct, type Actor, type AnyAction } from './action.js';
+import type { AnyAction } from './action.js';
 import { cancelRow } from './cancel-row.js';
 import { clearLock } from './clear-lock.js';
 import { eraseUserAction } from './erase-user.js';
@@ -25,9 +25,4 @@ export const actions: readonly AnyAction[] = all;
 /** Undefined for a name that is not in the list (also the allow-list for anything that arrives from outside). */
 export function actionByName(name: unknown): AnyAction | undefined {
   return actions.find((action) => action.name === name);
-}
-
-/** The actions that this role may use, for pages that show the others disabled. */
-export function allowedActions(role: Actor['role']): string[] {
-  return actions.filter((action) => mayAct(role, action.permission)).map((action) => action.name);
 }
