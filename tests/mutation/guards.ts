@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
   { guard: 'state in the write of any end', file: ENDING, inside: 'endedCte', from: HELD, to: NO_STATE, first: ['lease/tokens'] },
   { guard: 'token in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_TOKEN, also: ['endedCte'], first: ['lease/tokens'] },
   { guard: 'state in lock and write of any end', file: ENDING, inside: 'endsCte', from: HELD, to: NO_STATE, also: ['endedCte'], first: ['lease/tokens'] },
-  { guard: 'token in lock and write of a success', file: ENDING, inside: 'succeededCte', from: ' and t.lease_token = ($2::bigint[])[array_position($1::uuid[], t.id)]', to: ' and $2::bigint[] is not null', first: ['lease/tokens'] },
+  { guard: 'token in lock and write of a success', file: ENDING, inside: 'succeededCte', from: ' and t.lease_token = ($2::bigint[])[width_bucket(t.id, $1::uuid[])]', to: ' and $2::bigint[] is not null', first: ['lease/tokens'] },
   { guard: 'state in lock and write of a success', file: ENDING, inside: 'succeededCte', from: "${isHeld(queue, 't')} and ", to: '', first: ['lease/tokens'] },
   { guard: 'order of the locks of ends', file: ENDING, inside: 'endsCte', from: 'order by t.id for update of t', to: '', also: ['succeededCte'], first: ['lease/races'] },
   { guard: 'awaiting before a parent closes', file: ENDING, inside: 'parentCtes', from: `p.state = 'awaiting' and p.open_children`, to: 'p.open_children', first: ['lease/races', 'lease/parents'] },
