@@ -53,7 +53,7 @@ function run(names: readonly string[]): { failed: boolean; by: string; said: str
   if (/syntax error at or near|SyntaxError/.test(stdout + stderr)) throw new Error(`expected the mutant to be SQL, got:\n${stderr.slice(0, 2_000)}`);
   const [, by] = /^ FAIL +(.*)$/m.exec(stdout + stderr) ?? [];
   if (by === undefined && status !== null) throw new Error(`expected a test to fail or all to pass, got an error outside the tests:\n${(stdout + stderr).slice(-2_000)}`);
-  return { failed: true, by: by ?? 'no answer in time', said: /^(?:Assertion)?Error: [\s\S]*?(?=\n ❯)/m.exec(stderr)?.[0] ?? '' };
+  return { failed: true, by: by ?? 'no answer in time', said: (/^(?:Assertion)?Error: [\s\S]*?(?=\n ❯)/m.exec(stderr)?.[0] ?? '').slice(0, 2_000) };
 }
 
 /** The tests that the guard names first, then the others; with --by those of them alone that it names. */
