@@ -15,7 +15,7 @@ import { kick } from '../bus/kick.js';
 import type { Config } from '../config.js';
 import { errorCode, inTransaction, isConnectionError } from '../db/connection.js';
 import type { Logger } from '../log.js';
-import { mayAct, type Actor, type AnyAction, type Applied, type Effect, type Refused, type Snapshot } from './action.js';
+import { mayAct, type Actor, type AnyAction, type Applied, type Effect, type Refused, type Snapshot, type Target } from './action.js';
 import { readAttempt, recordAttempt, safe, type Attempt, type Judged, type RecordedAttempt } from './audit.js';
 
 /** Waiting for a row that its holder is just writing (ms). */
@@ -65,9 +65,10 @@ export async function operate(world: OperationsWorld, action: AnyAction, request
   const { actor, via, bulkId } = request;
   const reason = (request.reason ?? '').trim();
   const input = action.fields.safeParse(request.fields);
-  if (!input.success) return refusal('invalid_input', invalid(input.error));
-  const target = action.target(input.data);
+  const target: Target = input.success ? action.target(input.data) : { kind: 'system', id: action.name };
   const attempt: Attempt = { attemptId: request.attemptId ?? uuidv7(), actor, via, bulkId, action: action.name, target, reason: reason || null };
+  // Whoever may not is told so, and recorded, whatever the request holds.
+  if (!input.success) return mayAct(actor.role, action.permission) ? refusal('invalid_input', invalid(input.error)) : recordRefusal(world, attempt, notAllowed(actor, action));
   if (!z.uuid().safeParse(attempt.attemptId).success) return refusal('invalid_input', 'The id of this attempt is not a UUID. Reload the page and try again.');
   const barred = whyBarred(world.config, action, request, input.data);
   if (barred) return recordRefusal(world, attempt, barred);
@@ -80,7 +81,7 @@ export async function operate(world: OperationsWorld, action: AnyAction, request
 
 /** Permission, read-only mode, reason and typed confirmation: what is known before the database is asked. */
 function whyBarred(config: Config, action: AnyAction, { actor, reason, confirmation }: OperateRequest, input: unknown): Answer | undefined {
-  if (!mayAct(actor.role, action.permission)) return refusal('not_allowed', `This needs the role ${action.permission}; yours is ${actor.role}. Nothing was changed. Ask someone with that role.`);
+  if (!mayAct(actor.role, action.permission)) return notAllowed(actor, action);
   // The command line is how a console is served while nobody may act in it.
   if (config.readOnly && actor.kind !== 'cli') return refusal('read_only', 'This console is read-only (READ_ONLY). Nothing was changed; act on the command line, or have the setting changed.');
   const given = (reason ?? '').trim();
@@ -89,6 +90,10 @@ function whyBarred(config: Config, action: AnyAction, { actor, reason, confirmat
   const expected = action.confirmation?.(input);
   if (expected !== undefined && (confirmation ?? '').trim() !== expected) return refusal('confirmation_mismatch', `Type ${expected} to confirm. Nothing was changed.`);
   return undefined;
+}
+
+function notAllowed({ role }: Actor, { permission }: AnyAction): Answer {
+  return refusal('not_allowed', `This needs the role ${permission}; yours is ${role}. Nothing was changed. Ask someone with that role.`);
 }
 
 /** Thrown to roll back what must not stand. */
