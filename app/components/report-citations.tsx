@@ -1,10 +1,11 @@
-import { Link } from '@remix-run/react';
+import { Link, useRevalidator } from '@remix-run/react';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import type { CitationPage, CitationView, VerdictCounts } from '../../server/console/report-citations.js';
 import type { CitationFilters, ShownVerdict } from '../../server/console/report-filters.js';
 import type { ReportPage } from '../../server/console/report.js';
+import { ActionButton } from './action-button';
 import { Instant } from './age';
 import { OutsideName } from './names';
 import { VerdictBar, VerdictMark, verdicts } from './report-verdict';
@@ -14,27 +15,46 @@ import { count, counted } from '~/format/count';
 import { errorMeaning } from '~/format/error-words';
 import { reasonWords, reportPath, verdictLooks } from '~/format/report-words';
 import { useCursor } from '~/cursor';
+import { useNow } from '~/live/use-live';
 
 /** The verdicts: shares and counts, then each citation in the order of the thesis. */
 export function ReportCitations({ page, filters }: { page: ReportPage; filters: CitationFilters }) {
   const { rows } = page.citations;
   const cursor = useCursor(rows, (id) => `/queues/citations/${id}`);
+  const withText = useRevealed(page.revealedUntil);
   const total = Object.values(page.verdicts).reduce((sum, n) => sum + n, 0);
   return (
     <Section title="Citations" aside={page.judge ? <>judged by <bdi className="mono">{page.judge}</bdi></> : counted(total, 'citation')}>
       <VerdictBar counts={page.verdicts} />
       <VerdictChips id={page.row.id} counts={page.verdicts} filters={filters} />
       <TextNote page={page} />
-      {rows.length > 0 ? <Table rows={rows} withText={page.revealedUntil !== null} cursor={cursor} /> : <Nothing page={page} filters={filters} />}
+      {rows.length > 0 ? <Table rows={rows} withText={withText} cursor={cursor} /> : <Nothing page={page} filters={filters} />}
       <Pages id={page.row.id} filters={filters} page={page.citations} />
     </Section>
   );
 }
 
+/** Whether the text may still be shown; when its time is over it is hidden at once, and the page reads itself again without it. */
+function useRevealed(until: number | null): boolean {
+  const over = useNow() >= (until ?? Infinity);
+  const { revalidate } = useRevalidator();
+  useEffect(() => {
+    if (over) revalidate();
+  }, [over, revalidate]);
+  return until !== null && !over;
+}
+
 /** Masked for everyone until they say why they need it; then for them alone, for a while. */
 function TextNote({ page }: { page: ReportPage }) {
-  if (page.revealedUntil !== null) return <p className="masked-note">You see the text of this report until <Instant at={page.revealedUntil} />; that is in the audit.</p>;
-  if (page.mayReveal) return <div className="masked-note"><Shape name="dash" />Text is masked: claims, marks, references, quotes and the judge's reasons. Revealing it is recorded, with your reason.</div>;
+  if (page.revealedUntil !== null) return <p className="masked-note" role="status">You see the text of this report until <Instant at={page.revealedUntil} />; that is in the audit.</p>;
+  if (page.mayReveal) {
+    return (
+      <div className="masked-note" role="status">
+        <Shape name="dash" /><span>Text is masked: claims, marks, references, quotes and the judge's reasons. Revealing it is recorded, with your reason.</span>
+        <ActionButton order={{ action: 'reveal', fields: { report: page.row.id }, subject: `…${page.row.id.slice(-8)}` }} />
+      </div>
+    );
+  }
   return <p className="masked-note"><Shape name="dash" />Text is masked for your role: claims, marks, references, quotes and the judge's reasons are not sent to viewers. Verdicts, places and file names are. Operators and admins can reveal it.</p>;
 }
 
@@ -77,11 +97,11 @@ function Citation({ row, withText, cursor }: { row: CitationView; withText: bool
       </td>
       <td className="first report-text">
         <Text shown={withText}>{row.claim}</Text>
-        <p className="dim">{row.mark ? <><bdi className="soft">{row.mark}</bdi> · </> : null}page {row.page}, <Span from={row.charFrom} to={row.charTo} /></p>
+        <p className="dim">{withText && row.mark ? <><bdi className="soft">{row.mark}</bdi> · </> : null}page {row.page}, <Span from={row.charFrom} to={row.charTo} /></p>
       </td>
       <td className="report-text" data-label="cites">
         {row.document ? <OutsideName name={row.document.filename} width="24ch" /> : row.reason ? <p className="soft">{reasonWords(row.reason)}</p> : <span className="dim">no document</span>}
-        {row.entry ? <p className="soft" dir="auto">{row.entry}</p> : null}
+        {withText && row.entry ? <p className="soft" dir="auto">{row.entry}</p> : null}
       </td>
       <td className="report-text"><Evidence row={row} withText={withText} /></td>
     </tr>
@@ -97,7 +117,7 @@ function Evidence({ row, withText }: { row: CitationView; withText: boolean }) {
           <p className="dim">{each.document ? <OutsideName name={each.document} width="22ch" /> : 'an erased document'}, page {each.page}, <Span from={each.charFrom} to={each.charTo} /></p>
         </div>
       ))}
-      {row.rationale ? <p className="soft" dir="auto">{row.rationale}</p> : null}
+      {withText && row.rationale ? <p className="soft" dir="auto">{row.rationale}</p> : null}
       {row.evidence.length === 0 && !row.rationale ? <span className="dim">–</span> : null}
     </>
   );

@@ -15,7 +15,12 @@ import { TextField } from './ui/text-field';
 import { useWhyNot } from '~/rights';
 
 const PATH = '/settings/tokens';
-const scopes = [['api:read', 'read states and reports'], ['api:write', 'upload, analyse, publish, unlink'], ['api:erase', 'erase a user for good']] as const;
+const scopes = [
+  ['api:read', 'read states and reports'], ['api:write', 'upload, analyse, publish, unlink'], ['api:erase', 'erase a user for good'],
+  ['act:operator', 'an operator\'s actions, by script'], ['act:admin', 'an admin\'s actions, by script'],
+] as const;
+/** What a product backend usually needs; the others are given only when they are asked for. */
+const usual: readonly string[] = ['api:read', 'api:write'];
 
 /** The bearer tokens of product backends: what each may do, and when it last did. */
 export function TokensPageView({ page, filters }: { page: TokensPage; filters: TokenFilters }) {
@@ -80,7 +85,7 @@ function AddToken() {
         <TextField label="Name" name="name" required maxLength={200} autoComplete="off" />
         <fieldset className="form-field">
           <legend className="label">May</legend>
-          {scopes.map(([scope, words]) => <label key={scope} className="check"><input type="checkbox" name="scope" value={scope} defaultChecked={scope !== 'api:erase'} /><span><span className="mono">{scope}</span> <span className="dim">{words}</span></span></label>)}
+          {scopes.map(([scope, words]) => <label key={scope} className="check"><input type="checkbox" name="scope" value={scope} defaultChecked={usual.includes(scope)} /><span><span className="mono">{scope}</span> <span className="dim">{words}</span></span></label>)}
         </fieldset>
         <TextField label="Ends after (days)" name="days" type="number" min={1} max={3650} inputMode="numeric" hint="Blank: never." />
       </FormDialog>

@@ -33,12 +33,14 @@ export interface Kept {
 }
 
 /** What erases itself, from the configuration of this process. */
-export function retentionOf(config: Pick<Config, 'stagedBytesTtlSeconds' | 'sourceCacheTtlSeconds'>): Kept[] {
+export function retentionOf(config: Pick<Config, 'stagedBytesTtlSeconds' | 'sourceCacheTtlSeconds' | 'retentionEventDays' | 'retentionMinuteDays'>): Kept[] {
   return [
     { what: 'Uploaded files', howLong: 'erased in the statement that ends their parse item; a file that nothing parsed, after', seconds: config.stagedBytesTtlSeconds, setting: 'STAGED_BYTES_TTL_SECONDS' },
     { what: 'Rebuilt source indexes', howLong: 'in memory only, after', seconds: config.sourceCacheTtlSeconds, setting: 'SOURCE_CACHE_TTL_SECONDS' },
     { what: 'Answers to an Idempotency-Key', howLong: 'kept for', seconds: 86_400, setting: null },
     { what: 'Documents, chunks, claims and verdicts', howLong: 'until their user is erased (a guarded action, or DELETE /api/users/:userId)', seconds: null, setting: null },
-    { what: 'Finished rows, their timelines and the audit', howLong: 'for good', seconds: null, setting: null },
+    { what: 'Transitions (timelines, redeploys)', howLong: 'pruned by npx leaseboard retention run after', seconds: config.retentionEventDays * 86_400, setting: 'RETENTION_EVENT_DAYS' },
+    { what: 'Minute samples (charts)', howLong: 'pruned by npx leaseboard retention run after', seconds: config.retentionMinuteDays * 86_400, setting: 'RETENTION_MINUTE_DAYS' },
+    { what: 'Finished rows and the audit', howLong: 'for good', seconds: null, setting: null },
   ];
 }

@@ -72,3 +72,23 @@ test('a viewer follows the same report and no text of it reaches the browser', {
   expect(await page.content()).not.toMatch(/secret/i);
   expect(await page.textContent('main')).toMatch(/Text is masked for your role/);
 });
+
+test('an operator says why, sees the text for a while, and finds it masked again when the time is over', { timeout: 180_000 }, async () => {
+  const { cookie } = await signedIn(database, 'operator');
+  const { id } = await openReport('revealed');
+  const page = await browser.tab(`${web.url}/reports/${id}`, { cookie });
+  await untilFeed(page, 'live');
+  await untilText(page, '[data-ordinal="0"]', /masked/);
+  await page.click('[data-action=reveal]');
+  await page.fill('[data-needs=reason]', 'the customer disputes a verdict');
+  await page.click('[role=dialog] button[type=submit]');
+  await untilText(page, '[role=dialog]', /Revealed the text of 2 citations/);
+  await page.click('[role=dialog] button:has-text("Close")');
+  await untilText(page, '[data-ordinal="0"]', /a secret claim/);
+  const { rows } = await database.pool.query(`select outcome, reason from operator_actions where row_id = $1`, [id]);
+  expect(rows).toEqual([{ outcome: 'applied', reason: 'the customer disputes a verdict' }]);
+  await database.pool.query(`update operator_actions set at = at - interval '16 minutes' where row_id = $1`, [id]);
+  await page.reload();
+  await untilText(page, '[data-ordinal="0"]', /masked/);
+  expect(await page.content()).not.toContain('a secret claim');
+});
