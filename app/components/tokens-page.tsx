@@ -22,6 +22,9 @@ const scopes = [
 /** What a product backend usually needs; the others are given only when they are asked for. */
 const usual: readonly string[] = ['api:read', 'api:write'];
 
+/** What a token made before there were scopes may do. */
+const wholeApi = (may: readonly string[]) => may.length === 3 && may.every((scope) => scope.startsWith('api:'));
+
 /** The bearer tokens of product backends: what each may do, and when it last did. */
 export function TokensPageView({ page, filters }: { page: TokensPage; filters: TokenFilters }) {
   return (
@@ -60,7 +63,7 @@ function Row({ token: { id, name, scopes: may, createdAt, lastUsedAt, expiresAt,
   return (
     <tr data-token={name}>
       <td className="first"><OutsideName name={name} width="30ch" /></td>
-      <td data-label="may"><span className="mono">{may.length === scopes.length ? 'everything' : may.join(' ')}</span></td>
+      <td data-label="may"><span className="mono">{wholeApi(may) ? 'all of the API' : may.join(' ')}</span></td>
       <td className="r" data-label="used">{lastUsedAt === null ? <span className="dim">never</span> : <Age at={lastUsedAt} suffix=" ago" />}</td>
       <td className="r" data-label="made"><Age at={createdAt} suffix=" ago" /></td>
       <td className="r" data-label="ends"><Ends revokedAt={revokedAt} expired={expired} expiresAt={expiresAt} /></td>

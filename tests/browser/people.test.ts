@@ -97,7 +97,7 @@ test('a token is made with what it may do and shown once; sessions are ended; an
   await createApiToken(database.pool, 'old backend');
   const { cookie, operatorId } = await signedIn(database, 'admin');
   const admin = await open('/settings/tokens', cookie);
-  await untilText(admin, '[data-token="old backend"]', /everything.*never/s);
+  await untilText(admin, '[data-token="old backend"]', /all of the API.*never/s);
   await admin.click('button:has-text("Make a token")');
   await admin.fill('[role=dialog] [name=name]', 'new backend');
   await admin.uncheck('[role=dialog] [value="api:write"]');
