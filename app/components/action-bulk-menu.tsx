@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** The actions on the selected rows, or on all that match. Force is for one row at a time: its confirmation names the row. */
-export function BulkMenu({ page, filters, picked, open, onOpen }: Props) {
+export default function BulkMenu({ page, filters, picked, open, onOpen }: Props) {
   const actions = rowActionsOf(page.queue.table).filter((action) => action !== 'force_release');
   const all = page.matching > picked.length;
   return (

@@ -27,7 +27,7 @@ interface Props {
 }
 
 /** One action on many rows: how many it is possible for now, one reason, progress, and what became of each. */
-export function BulkCard({ order, aside, setAside, onClose, onClosed, onEnded }: Props) {
+export default function BulkCard({ order, aside, setAside, onClose, onClosed, onEnded }: Props) {
   const [reason, setReason] = useState('');
   const [leaving, setLeaving] = useState(false);
   const run = useBulkRun(order);

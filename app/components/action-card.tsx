@@ -18,7 +18,7 @@ const MAX_REASON_CHARS = 500;
  * The evidence, the reason, the press, the answer: one card for every action. Opening it always reads again; while it is open it follows what
  * happens to the row, and what was typed stays.
  */
-export function ActionCard({ order: asked, onClose, onClosed }: { order: Order; onClose: () => void; onClosed: () => void }) {
+export default function ActionCard({ order: asked, onClose, onClosed }: { order: Order; onClose: () => void; onClosed: () => void }) {
   const [order, setOrder] = useState(asked);
   const [reason, setReason] = useState('');
   const [confirmation, setConfirmation] = useState('');

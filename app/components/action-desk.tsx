@@ -1,10 +1,15 @@
 import type { ReactNode } from 'react';
-import { createContext, useCallback, useContext, useMemo, useRef, useState } from 'react';
-import { toast, Toaster } from 'sonner';
-import { ActionCard } from './action-card';
-import { BulkCard } from './action-bulk';
+import { createContext, lazy, Suspense, useCallback, useContext, useEffect, useMemo, useRef, useState } from 'react';
 import type { Order } from '~/acting';
 import type { BulkOrder } from '~/bulk';
+
+// The page is usable before these arrive; they are fetched as soon as it is, so that a card opens at once.
+const loadCard = () => import('./action-card');
+const loadBulk = () => import('./action-bulk');
+const loadToasts = () => import('./ui/toasts');
+const ActionCard = lazy(loadCard);
+const BulkCard = lazy(loadBulk);
+const Toasts = lazy(loadToasts);
 
 interface Desk {
   open(order: Order): void;
@@ -27,24 +32,31 @@ export function ActionDesk({ children }: { children: ReactNode }) {
     setCard((last) => ({ order, n: (last?.n ?? 0) + 1 }));
   }, []);
   const [bulk, setBulk] = useState<{ order: BulkOrder; n: number; aside: boolean; over: boolean } | null>(null);
+  const [told, setTold] = useState(false);
   const openBulk = useCallback((order: BulkOrder) => {
     from.current = pressed();
+    setTold(true);
     setBulk((last) => (last && !last.over ? { ...last, aside: false } : { order, n: (last?.n ?? 0) + 1, aside: false, over: false }));
   }, []);
   const setAside = useCallback((aside: boolean) => setBulk((last) => last && { ...last, aside }), []);
   const end = useCallback((summary: string) => {
     setBulk((last) => last && { ...last, over: true });
-    toast(summary, { duration: Infinity, closeButton: true, action: { label: 'Show', onClick: () => setAside(false) } });
+    void loadToasts().then(({ announce }) => announce(summary, { label: 'Show', onClick: () => setAside(false) }));
   }, [setAside]);
   /** The button may have left the page with its row. */
   const giveFocusBack = useCallback(() => (from.current?.isConnected ? from.current : document.getElementById('content'))?.focus(), []);
+  useEffect(() => {
+    for (const load of [loadCard, loadBulk, loadToasts]) load().catch(() => undefined); // asked for again when it is needed
+  }, []);
   const desk = useMemo(() => ({ open, openBulk }), [open, openBulk]);
   return (
     <DeskContext.Provider value={desk}>
       {children}
-      {card ? <ActionCard key={card.n} order={card.order} onClose={() => setCard(null)} onClosed={giveFocusBack} /> : null}
-      {bulk ? <BulkCard key={bulk.n} order={bulk.order} aside={bulk.aside} setAside={setAside} onClose={() => setBulk(null)} onClosed={giveFocusBack} onEnded={end} /> : null}
-      <Toaster position="bottom-right" toastOptions={{ unstyled: true, classNames: { toast: 'toast', actionButton: 'btn', closeButton: 'btn quiet icon' } }} />
+      <Suspense>
+        {card ? <ActionCard key={card.n} order={card.order} onClose={() => setCard(null)} onClosed={giveFocusBack} /> : null}
+        {bulk ? <BulkCard key={bulk.n} order={bulk.order} aside={bulk.aside} setAside={setAside} onClose={() => setBulk(null)} onClosed={giveFocusBack} onEnded={end} /> : null}
+        {told ? <Toasts /> : null}
+      </Suspense>
     </DeskContext.Provider>
   );
 }

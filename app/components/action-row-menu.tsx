@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** The actions on one row of a list. What is not possible stays in the menu, with the reason. */
-export function RowMenu({ row, slug, noun, open, onOpen }: Props) {
+export default function RowMenu({ row, slug, noun, open, onOpen }: Props) {
   return (
     <DropdownMenu.Root modal={false} open={open} onOpenChange={onOpen}>
       <DropdownMenu.Trigger className="btn quiet icon row-menu" aria-label={`Actions on ${subjectOf(row, noun)}`} data-row-menu><Ellipsis aria-hidden /></DropdownMenu.Trigger>

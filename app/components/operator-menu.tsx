@@ -6,7 +6,7 @@ import { chooseTheme } from '~/theme';
 
 const themes = [['system', 'As the system', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]] as const;
 
-export function OperatorMenu({ name, role, theme: initial }: { name: string; role: string; theme: Theme }) {
+export default function OperatorMenu({ name, role, theme: initial }: { name: string; role: string; theme: Theme }) {
   const [theme, setTheme] = useState(initial);
   const signOut = useRef<HTMLFormElement>(null);
   const choose = (next: Theme) => {

@@ -1,13 +1,13 @@
 import { Link } from '@remix-run/react';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import type { ReportAbout, ReportsPage } from '../../server/console/reports.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { OutsideId, OutsideName, ShortId } from './names';
-import { Export } from './queue-header';
 import { ReportFilterBar } from './report-filter-bar';
 import { VerdictBar } from './report-verdict';
 import { StateMark } from './state-mark';
@@ -24,6 +24,8 @@ import { useFreshRows } from '~/fresh-rows';
 import { useLiveRows, useLiveView, useNow } from '~/live/use-live';
 import { useReading } from '~/reading';
 
+const ExportMenu = lazy(() => import('./export-menu'));
+
 /** Reports, newest first. States and progress are live; verdicts are read again when a report changes its state. */
 export function ReportList({ page, filters }: { page: ReportsPage; filters: QueueFilters }) {
   const topic = `queue:${page.queue.slug}${filterQuery(filters)}`;
@@ -38,7 +40,7 @@ export function ReportList({ page, filters }: { page: ReportsPage; filters: Queu
       <div className="queue-head">
         <h1>Reports</h1>
         <span className="dim">{counted(view.matching, 'report')}</span>
-        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Export slug={page.queue.slug} filters={filters} /></div>
+        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Suspense><ExportMenu slug={page.queue.slug} filters={filters} /></Suspense></div>
       </div>
       <ReportFilterBar page={view} filters={filters} />
       {rows.length > 0 ? <div className="card table-wrap" {...watch}><Table rows={rows} about={page.about} filters={filters} cursor={cursor} /></div> : <Nothing filtered={isFiltered(filters) || !page.empty} />}

@@ -1,9 +1,8 @@
 import clsx from 'clsx';
-import { memo } from 'react';
+import { lazy, memo, Suspense } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueueWords } from '../../server/console/queue-page.js';
 import type { RowView } from '../../server/console/row-view.js';
-import { RowMenu } from './action-row-menu';
 import { RowCells } from './row-cells';
 import { capitalised } from '~/format/count';
 import { matches } from '~/format/filters';
@@ -11,6 +10,9 @@ import { shownState } from '~/format/state';
 import { useNow } from '~/live/use-live';
 import type { Reading } from '~/reading';
 import type { Selection } from '~/selection';
+
+// Menus come after the list that they belong to.
+const RowMenu = lazy(() => import('./action-row-menu'));
 
 interface Props {
   queue: QueueWords;
@@ -70,7 +72,7 @@ const Row = memo(function Row({ row, slug, noun, menu, onMenu, filters, selected
     <tr className={clsx(state === 'stale' && 'bad', !matches(filters, row, now) && 'left-list')} data-row-id={row.id} data-version={row.version} data-selected={selected} data-cursor={cursor}>
       <td className="pick hide-narrow"><input type="checkbox" aria-label={`Select row ${row.id.slice(-8)}`} checked={selected} onChange={() => onToggle(row.id)} /></td>
       <RowCells row={row} slug={slug} state={state} />
-      <td className="row-menu-cell"><RowMenu row={row} slug={slug} noun={noun} open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></td>
+      <td className="row-menu-cell"><Suspense><RowMenu row={row} slug={slug} noun={noun} open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></Suspense></td>
     </tr>
   );
 });

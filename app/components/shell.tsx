@@ -2,20 +2,21 @@ import { useLocation, useNavigation } from '@remix-run/react';
 import { Menu } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import type { NowView } from '../../server/console/now.js';
 import { Banner } from './ui/banner';
 import { FeedIndicator } from './feed-indicator';
 import { FindLauncher } from './find-launcher';
 import { Keyboard } from './keyboard';
 import { Age } from './age';
-import { OperatorMenu } from './operator-menu';
 import { Mark, Rail } from './rail';
 import { attentionOf } from '~/format/attention';
 import { placesOf } from '~/format/find-words';
 import { useFeed, useLiveView, useNow } from '~/live/use-live';
 import { useRights } from '~/rights';
 import type { Theme } from '~/theme';
+
+const OperatorMenu = lazy(() => import('./operator-menu'));
 
 interface Props {
   now: NowView;
@@ -46,7 +47,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
           <div className="topbar-end">
             <FeedIndicator />
             <span className="env clip" title={`Running at ${place}`}>{place}</span>
-            <OperatorMenu name={operator.name} role={operator.role} theme={theme} />
+            <Suspense><OperatorMenu name={operator.name} role={operator.role} theme={theme} /></Suspense>
           </div>
         </header>
         <main className="page" id="content" tabIndex={-1}>

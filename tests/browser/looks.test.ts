@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BUCKET_BOUNDS_MS } from '../../server/lease/samples.js';
+import { insertAnalysis, insertCitation } from '../console/report-rows.js';
 import { idFrom, itemFrom, staleItem } from '../console/rows.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
@@ -79,6 +80,24 @@ test('every page of a full console can be used by everyone, light and dark, wide
   for (const path of ['/', '/queues/parse-items', '/queues/parse-jobs', `/queues/parse-items/${failed}`, `/queues/parse-items/${stale}`, `/queues/parse-jobs/${job}`, '/workers']) {
     const page = await open(path);
     if (path === '/') await page.locator('.chart-card svg').first().waitFor();
+    expect({ path, faults: await faultsOf(page) }).toEqual({ path, faults: [] });
+    await page.close();
+  }
+});
+
+test('so can the pages of reports, sessions, apps, redeploys, people and what they did', { timeout: 600_000 }, async () => {
+  const source = await insertDocument(database.pool, { filename: 'zeileis.pdf' });
+  const report = await insertAnalysis(database.pool, { state: 'succeeded', thesis_document_id: source.id, claims_total: 2, marks_seen: 2, marks_resolved: 2, total_children: 2, succeeded_children: 1 });
+  await insertCitation(database.pool, report.id, 0, { state: 'succeeded', document_id: source.id });
+  await insertCitation(database.pool, report.id, 1, { state: 'failed' });
+  await insertRow(database.pool, 'session_sources', { user_id: 'user-1', session_id: 'session-1', document_id: source.id, linked_by: 'parse_item' });
+  await insertRow(database.pool, 'operator_actions', {
+    attempt_id: idFrom(1), actor_kind: 'operator', actor_name: 'Ada', actor_role: 'operator', via: 'page', action: 'cancel', target_kind: 'row', target_id: report.id, queue: 'analysis_jobs', row_id: report.id,
+    reason: 'asked for by the customer', outcome: 'refused', refusal: 'finished', answer: 'It has ended meanwhile.', before: '{"state":"succeeded"}', after: '{"state":"succeeded"}',
+  });
+  const pages = ['/reports', `/reports/${report.id}`, '/sessions', '/sessions/session-1', '/deployments', '/redeploys', `/redeploys/${idFrom(8 * 60)}`, '/audit', '/find?q=zeileis', '/settings/account'];
+  for (const path of pages) {
+    const page = await open(path);
     expect({ path, faults: await faultsOf(page) }).toEqual({ path, faults: [] });
     await page.close();
   }
