@@ -123,12 +123,15 @@ function startChild(name: 'web' | 'worker', { config, log }: Running): Supervise
 /** First signal: drain, close, stop the database. A second one: end at once, but leave no process of ours behind. */
 function stopOnRequest(running: Running, up: Promise<void>): void {
   let since: number | undefined;
+  let cutShort = false;
   const request = () => {
     if (since === undefined) {
       since = performance.now();
       running.stopping = true;
-      void up.catch(() => {}).then(() => takeDown(running)).then(() => process.exit(0), () => process.exit(1));
+      // Cut short, the drain may still come to its end before those who cut it: it was not one.
+      void up.catch(() => {}).then(() => takeDown(running)).then(() => process.exit(cutShort ? 1 : 0), () => process.exit(1));
     } else if (performance.now() - since > SAME_PRESS_MS) {
+      cutShort = true;
       void endAtOnce(running);
     }
   };
