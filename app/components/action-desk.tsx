@@ -52,11 +52,13 @@ export function ActionDesk({ children }: { children: ReactNode }) {
   return (
     <DeskContext.Provider value={desk}>
       {children}
-      <Suspense>
-        {card ? <ActionCard key={card.n} order={card.order} onClose={() => setCard(null)} onClosed={giveFocusBack} /> : null}
-        {bulk ? <BulkCard key={bulk.n} order={bulk.order} aside={bulk.aside} setAside={setAside} onClose={() => setBulk(null)} onClosed={giveFocusBack} onEnded={end} /> : null}
-        {told ? <Toasts /> : null}
-      </Suspense>
+      {card || bulk || told ? (
+        <Suspense>
+          {card ? <ActionCard key={card.n} order={card.order} onClose={() => setCard(null)} onClosed={giveFocusBack} /> : null}
+          {bulk ? <BulkCard key={bulk.n} order={bulk.order} aside={bulk.aside} setAside={setAside} onClose={() => setBulk(null)} onClosed={giveFocusBack} onEnded={end} /> : null}
+          {told ? <Toasts /> : null}
+        </Suspense>
+      ) : null}
     </DeskContext.Provider>
   );
 }

@@ -1,11 +1,12 @@
 import { Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { lazy, memo, Suspense } from 'react';
+import { lazy, memo } from 'react';
 import type { DeploymentFacts, DeploymentsPage, ReleaseView } from '../../server/console/deployments.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { DeploymentState, LockHolder, LockMeter, reclaimableAt } from './deployment-lock';
 import { OutsideName } from './names';
+import { Later } from './ui/later';
 import { count } from '~/format/count';
 import { useNow } from '~/live/use-live';
 
@@ -48,7 +49,7 @@ const AppRow = memo(function AppRow({ row, facts, deadAfterMs, menu, onMenu }: {
       <td className="r" data-label="since">{facts ? <Age at={facts.publishedAt} /> : null}</td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
       <td className={`r ${facts?.refused ? '' : 'hide-narrow'}`} data-label="refused">{facts?.refused ? count(facts.refused) : <span className="zero">0</span>}</td>
-      <td className="row-menu-cell"><Suspense><RowMenu row={row} slug="deployments" noun="deployment" open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></Suspense></td>
+      <td className="row-menu-cell"><Later><RowMenu row={row} slug="deployments" noun="deployment" open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></Later></td>
     </tr>
   );
 });

@@ -1,9 +1,10 @@
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import { QueuePause } from './queue-pause';
 import { Button } from './ui/button';
 import { CopyButton } from './ui/copy-button';
+import { Later } from './ui/later';
 import { counted } from '~/format/count';
 import type { FreshRows } from '~/fresh-rows';
 import type { Selection } from '~/selection';
@@ -33,13 +34,13 @@ export function QueueHeader({ page, filters, selection, fresh, menu, onMenu }: P
         {picked.length > 0 ? (
           <>
             <span className="soft">{picked.length} selected</span>
-            <Suspense><BulkMenu page={page} filters={filters} picked={picked} open={menu === 'bulk'} onOpen={(open) => onMenu(open ? 'bulk' : null)} /></Suspense>
+            <Later><BulkMenu page={page} filters={filters} picked={picked} open={menu === 'bulk'} onOpen={(open) => onMenu(open ? 'bulk' : null)} /></Later>
             <CopyButton text={picked.join('\n')} label="Copy ids" />
             <Button look="quiet" onClick={selection.clear}>Clear</Button>
           </>
         ) : null}
         <QueuePause slug={page.queue.slug} title={page.queue.title} />
-        <Suspense><ExportMenu slug={page.queue.slug} filters={filters} /></Suspense>
+        <Later><ExportMenu slug={page.queue.slug} filters={filters} /></Later>
       </div>
     </div>
   );

@@ -1,7 +1,7 @@
 import { Link } from '@remix-run/react';
 import clsx from 'clsx';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import type { ReportAbout, ReportsPage } from '../../server/console/reports.js';
@@ -12,6 +12,7 @@ import { ReportFilterBar } from './report-filter-bar';
 import { VerdictBar } from './report-verdict';
 import { StateMark } from './state-mark';
 import { EmptyState } from './ui/empty-state';
+import { Later } from './ui/later';
 import { counted } from '~/format/count';
 import { filterQuery, isFiltered, matches, noFilters, withFilter } from '~/format/filters';
 import { checkedOf } from '~/format/journey';
@@ -40,7 +41,7 @@ export function ReportList({ page, filters }: { page: ReportsPage; filters: Queu
       <div className="queue-head">
         <h1>Reports</h1>
         <span className="dim">{counted(view.matching, 'report')}</span>
-        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Suspense><ExportMenu slug={page.queue.slug} filters={filters} /></Suspense></div>
+        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Later><ExportMenu slug={page.queue.slug} filters={filters} /></Later></div>
       </div>
       <ReportFilterBar page={view} filters={filters} />
       {rows.length > 0 ? <div className="card table-wrap" {...watch}><Table rows={rows} about={page.about} filters={filters} cursor={cursor} /></div> : <Nothing filtered={isFiltered(filters) || !page.empty} />}

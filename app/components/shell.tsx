@@ -1,8 +1,8 @@
 import { useLocation, useNavigation } from '@remix-run/react';
-import { Menu } from 'lucide-react';
+import { Menu, UserRound } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, useEffect, useState } from 'react';
 import type { NowView } from '../../server/console/now.js';
 import { Banner } from './ui/banner';
 import { FeedIndicator } from './feed-indicator';
@@ -10,6 +10,7 @@ import { FindLauncher } from './find-launcher';
 import { Keyboard } from './keyboard';
 import { Age } from './age';
 import { Mark, Rail } from './rail';
+import { Later } from './ui/later';
 import { attentionOf } from '~/format/attention';
 import { placesOf } from '~/format/find-words';
 import { useFeed, useLiveView, useNow } from '~/live/use-live';
@@ -47,7 +48,7 @@ export function Shell({ now: loaded, operator, place, version, theme, children }
           <div className="topbar-end">
             <FeedIndicator />
             <span className="env clip" title={`Running at ${place}`}>{place}</span>
-            <Suspense><OperatorMenu name={operator.name} role={operator.role} theme={theme} /></Suspense>
+            <Later meanwhile={<span className="btn quiet icon" aria-hidden="true"><UserRound /></span>}><OperatorMenu name={operator.name} role={operator.role} theme={theme} /></Later>
           </div>
         </header>
         <main className="page" id="content" tabIndex={-1}>
