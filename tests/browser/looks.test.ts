@@ -95,7 +95,8 @@ test('so can the pages of reports, sessions, apps, redeploys, people and what th
     attempt_id: idFrom(1), actor_kind: 'operator', actor_name: 'Ada', actor_role: 'operator', via: 'page', action: 'cancel', target_kind: 'row', target_id: report.id, queue: 'analysis_jobs', row_id: report.id,
     reason: 'asked for by the customer', outcome: 'refused', refusal: 'finished', answer: 'It has ended meanwhile.', before: '{"state":"succeeded"}', after: '{"state":"succeeded"}',
   });
-  const pages = ['/reports', `/reports/${report.id}`, '/sessions', '/sessions/session-1', '/deployments', '/redeploys', `/redeploys/${idFrom(8 * 60)}`, '/audit', '/find?q=zeileis', '/settings/account'];
+  const redeploy = await insertRow<{ id: string }>(database.pool, 'redeploys', { id: sql('gen_random_uuid()'), role: 'worker', from_version: 'v42', to_version: 'v43', started_at: sql(`now() - interval '5 minutes'`), ended_at: sql('now()') });
+  const pages = ['/reports', `/reports/${report.id}`, '/sessions', '/sessions/session-1', '/deployments', '/redeploys', `/redeploys/${redeploy.id}`, '/audit', '/find?q=zeileis', '/settings/account'];
   for (const path of pages) {
     const page = await open(path);
     expect({ path, faults: await faultsOf(page) }).toEqual({ path, faults: [] });
