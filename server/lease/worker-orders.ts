@@ -3,14 +3,13 @@
  * queue hands out nothing (the claim statement looks). Each is one conditional statement: zero rows (undefined, false) means that its guard
  * did not hold. The worker learns of its order by the kick, at the latest with its next beat.
  */
+import { isLive } from './processes.js';
 import type { Queryable } from './pump.js';
-
-const LIVE = `stopped_at is null and gone_at is null and heartbeat_at > now() - 3 * heartbeat_seconds * interval '1 second'`;
 
 /** Kick `{ drain: id }` in the same transaction. */
 export async function orderDrain(tx: Queryable, workerId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `update workers set draining_since = now(), drained_by = 'operator' where id = $1 and role = 'worker' and ${LIVE} and draining_since is null`, values: [workerId],
+    text: `update workers set draining_since = now(), drained_by = 'operator' where id = $1 and role = 'worker' and ${isLive()} and draining_since is null`, values: [workerId],
   });
   return rowCount === 1;
 }
@@ -18,7 +17,7 @@ export async function orderDrain(tx: Queryable, workerId: string): Promise<boole
 /** Only a drain that an operator ordered can be taken back. Kick `{ resume: id }` in the same transaction. */
 export async function orderResume(tx: Queryable, workerId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `update workers set draining_since = null, drained_by = null where id = $1 and ${LIVE} and drained_by = 'operator'`, values: [workerId],
+    text: `update workers set draining_since = null, drained_by = null where id = $1 and ${isLive()} and drained_by = 'operator'`, values: [workerId],
   });
   return rowCount === 1;
 }

@@ -1,6 +1,7 @@
 /** Drains a worker that lives on, and lets it work again. */
 import type pg from 'pg';
 import { z } from 'zod';
+import { isLive } from '../lease/processes.js';
 import { queues } from '../lease/queues.js';
 import { isHeld } from '../lease/words.js';
 import { orderDrain, orderResume } from '../lease/worker-orders.js';
@@ -63,7 +64,7 @@ export const resumeWorker = defineAction({
 async function readWorker(tx: pg.PoolClient, id: string): Promise<Snapshot | undefined> {
   const { rows } = await tx.query<Snapshot>(
     `select w.label, w.version, w.drained_by as "drainedBy", w.stopped_at is not null as stopped, extract(epoch from clock_timestamp() - w.heartbeat_at)::float8 as silent,
-            w.stopped_at is null and w.gone_at is null and w.heartbeat_at > now() - 3 * w.heartbeat_seconds * interval '1 second' as live, ${heldBy()} as held
+            ${isLive('w')} as live, ${heldBy()} as held
        from workers w where w.id = $1 and w.role = 'worker' for update of w`, [id]);
   return rows[0];
 }
