@@ -1,10 +1,12 @@
 /** graphile-worker 0.17 as a user would run it. "best" is the configuration of its own performance page: worker.graphile.org/docs/performance. */
 import { Logger, run } from 'graphile-worker';
-import pg from 'pg';
+import { drainedCheck } from './drained.js';
 
 const jobs = Number(process.env.BENCH_JOBS);
 const slots = Number(process.env.BENCH_SLOTS);
 const best = { localQueue: { size: 500 }, completeJobBatchDelay: 0, failJobBatchDelay: 0 };
+
+const check = await drainedCheck(process.env.BENCH_URL!, 'select exists (select 1 from graphile_worker._private_jobs) as open');
 
 let finished = 0;
 let drained: () => void;
@@ -18,19 +20,10 @@ const runner = await run({
   noHandleSignals: true,
 } as Parameters<typeof run>[0]);
 await done;
-await emptied();
+await check.drained();
 const ms = performance.now() - started;
 const { user, system } = process.cpuUsage(startedCpu);
 await runner.stop();
+await check.close();
 process.send!({ ms, cpuUs: user + system });
 process.once('disconnect', () => process.exit(0));
-
-async function emptied(): Promise<void> {
-  const client = new pg.Client(process.env.BENCH_URL);
-  await client.connect();
-  for (;;) {
-    const { rows } = await client.query('select exists (select 1 from graphile_worker._private_jobs) as open');
-    if (!rows[0].open) break;
-  }
-  await client.end();
-}

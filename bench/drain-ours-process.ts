@@ -1,16 +1,18 @@
 /** The worker process as it ships, with a handler that does nothing. Mode `attached`: a second process listens to row hints and re-reads, as a console does. */
-import pg from 'pg';
 import { loadConfig, withDatabase } from '../server/config.js';
 import { createPool } from '../server/db/connection.js';
 import { createWorkerProcess } from '../server/worker/process.js';
 import { benchQueue } from './drain-queue.js';
 import { attachConsole } from './console-reader.js';
+import { drainedCheck } from './drained.js';
 import { benchLog } from './server.js';
 
 const jobs = Number(process.env.BENCH_JOBS);
 const config = withDatabase(loadConfig({ WORKER_CONCURRENCY: process.env.BENCH_SLOTS, APP_VERSION: 'bench', LOG_LEVEL: 'error' }), process.env.BENCH_URL!);
 const pool = createPool(config, { role: 'worker', log: benchLog });
 const reader = process.env.BENCH_MODE === 'attached' ? await attachConsole(config.databaseDirectUrl) : undefined;
+
+const check = await drainedCheck(config.databaseUrl, `select exists (select 1 from bench_rows where state = 'queued') or exists (select 1 from bench_rows where state = 'running') as open`);
 
 let finished = 0;
 let drained: () => void;
@@ -24,22 +26,12 @@ const started = performance.now();
 const startedCpu = process.cpuUsage();
 await worker.start();
 await done;
-await settled();
+await check.drained();
 const ms = performance.now() - started;
 const { user, system } = process.cpuUsage(startedCpu);
 await worker.stop(5);
+await check.close();
 await reader?.detach();
 await pool.end();
 process.send!({ ms, cpuUs: user + system });
 process.once('disconnect', () => process.exit(0));
-
-/** The clock stops when the last row is terminal in the database, not when its handler returned. */
-async function settled(): Promise<void> {
-  const client = new pg.Client(config.databaseUrl);
-  await client.connect();
-  for (;;) {
-    const { rows } = await client.query(`select exists (select 1 from bench_rows where state in ('queued', 'running')) as open`);
-    if (!rows[0].open) break;
-  }
-  await client.end();
-}
