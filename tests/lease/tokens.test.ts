@@ -19,7 +19,9 @@ let database: TestDatabase;
 beforeAll(async () => { database = await testDatabase(); });
 beforeEach(() => clear(database.pool));
 
-const VERBS: Verb[] = ['succeed', 'fail', 'retry', 'outage', 'drain'];
+const GIVE_BACKS = ['drain', 'unstarted'] as const satisfies Verb[];
+const ENDS: Verb[] = ['succeed', 'fail', 'retry', 'outage'];
+const VERBS: Verb[] = [...ENDS, ...GIVE_BACKS];
 const ending = (lease: Lease, verb: Verb) => ({ id: lease.id, token: lease.token, verb, code: 'internal', message: 'It went wrong.', delayMs: 0 });
 
 /** Alice held the row, lost it to silence, and the same Alice holds it again. */
@@ -114,7 +116,7 @@ describe('an old token on a row without a parent', () => {
     expect((await settle(database.pool, parseJobs, alice, [ending(current, verb)])).get(current.id)).toBe('lost');
     expect(await jobRow(database.pool, current.id)).toMatchObject({ state: 'queued' });
     await inTransaction(database.pool, (tx) => cancel(tx, parseJobs, [current.id], 'No longer wanted.'));
-    if (verb !== 'drain') expect((await settle(database.pool, parseJobs, alice, [ending(current, verb)])).get(current.id)).toBe('lost');
+    if (ENDS.includes(verb)) expect((await settle(database.pool, parseJobs, alice, [ending(current, verb)])).get(current.id)).toBe('lost');
     expect(await jobRow(database.pool, current.id)).toMatchObject({ state: 'cancelled' });
   });
 });
@@ -140,7 +142,7 @@ describe('a settle whose answer was lost', () => {
     expect(await causes(database.pool, lease!.id)).not.toContain('late_write');
   });
 
-  it.each(['retry', 'outage', 'drain'] as const)('is not confused with a sweep that put the row back: %s is late', async (verb) => {
+  it.each(['retry', 'outage', ...GIVE_BACKS] as const)('is not confused with a sweep that put the row back: %s is late', async (verb) => {
     await newJob(database.pool);
     const [lease] = await acquire(database.pool, parseItems, alice, 1);
     await age(database.pool);
@@ -171,6 +173,17 @@ describe('a settle whose answer was lost', () => {
     await settle(database.pool, parseItems, alice, [ending(lease!, 'succeed')]);
     expect((await settle(database.pool, parseItems, alice, [ending(lease!, 'drain')])).get(lease!.id)).toBe('already');
   });
+
+  it('is recognised for either give-back after the other: a row that was not started is given back by the drain as well', async () => {
+    for (const [first, second] of [['unstarted', 'drain'], ['drain', 'unstarted']] as const) {
+      await clear(database.pool);
+      await newJob(database.pool);
+      const [lease] = await acquire(database.pool, parseItems, alice, 1);
+      await settle(database.pool, parseItems, alice, [ending(lease!, first)]);
+      expect((await settle(database.pool, parseItems, alice, [ending(lease!, second)])).get(lease!.id)).toBe('already');
+      expect(await causes(database.pool, lease!.id)).toEqual(['enqueue', 'acquire', first]);
+    }
+  });
 });
 
 describe('a token', () => {
@@ -190,7 +203,7 @@ describe('a token', () => {
     const { jobId } = await newJob(database.pool);
     const [lease] = await acquire(database.pool, parseItems, alice, 1);
     await inTransaction(database.pool, (tx) => cancel(tx, parseJobs, [jobId], 'No longer wanted.'));
-    for (const verb of VERBS.filter((one) => one !== 'drain')) {
+    for (const verb of ENDS) {
       expect((await settle(database.pool, parseItems, alice, [ending(lease!, verb)])).get(lease!.id)).toBe('lost');
     }
     await expect(inTransaction(database.pool, (tx) => fence(tx, lease!))).rejects.toThrow(LeaseLostError);

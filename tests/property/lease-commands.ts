@@ -42,7 +42,7 @@ function differing(what: string, expected: unknown, got: unknown): string[] {
 const always = () => true;
 const worker = fc.constantFrom(...WORKERS);
 const queue = fc.constantFrom(...QUEUES);
-const verb = fc.constantFrom<EndVerb>('succeed', 'fail', 'retry', 'outage', 'drain', 'drain');
+const verb = fc.constantFrom<EndVerb>('succeed', 'fail', 'retry', 'outage', 'drain', 'unstarted');
 const row = fc.constantFrom(...ITEMS, ...JOBS);
 const nameOf = (at: number) => (reference.queueOf(at) === 'items' ? `item ${at}` : `job ${at}`);
 

@@ -15,7 +15,8 @@ export const MAX_ATTEMPTS = { items: 4, jobs: 3 };
 
 export type WorkerName = (typeof WORKERS)[number];
 export type QueueName = (typeof QUEUES)[number];
-export type EndVerb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain';
+export type EndVerb = 'succeed' | 'fail' | 'retry' | 'outage' | 'drain' | 'unstarted';
+export const GIVES_BACK: readonly EndVerb[] = ['drain', 'unstarted'];
 
 export interface ModelRow {
   state: string;
@@ -101,7 +102,8 @@ function held(model: Model, { row, token }: Belief): ModelRow | undefined {
 /** An end that was written before counts as done if it was this one; a give-back is content with any end but a lost lease (settle.ts). */
 const DONE_BY: Record<EndVerb, string[]> = {
   succeed: ['succeed'], fail: ['fail'], retry: ['retry', 'fail'], outage: ['outage'],
-  drain: ['drain', 'succeed', 'fail', 'retry', 'outage', 'cancel', 'answer_lost'],
+  drain: ['drain', 'unstarted', 'succeed', 'fail', 'retry', 'outage', 'cancel', 'answer_lost'],
+  unstarted: ['unstarted', 'drain', 'cancel', 'answer_lost'], // it never began: an end of its own would be somebody else's
 };
 
 /** Ends these beliefs in one statement. @returns what became of each, by row. */
@@ -126,7 +128,7 @@ function write(model: Model, belief: Belief, row: ModelRow, verb: EndVerb): void
   if (verb === 'succeed') return finish(model, belief.row, 'succeeded', null, 'succeed');
   if (verb === 'fail' || (verb === 'retry' && row.attempt >= MAX_ATTEMPTS[queueOf(belief.row)])) return finish(model, belief.row, 'failed', verb, 'fail');
   back(model, belief.row, verb);
-  if (verb !== 'drain') Object.assign(row, { due: model.now + PUT_OFF, code: verb });
+  if (!GIVES_BACK.includes(verb)) Object.assign(row, { due: model.now + PUT_OFF, code: verb });
 }
 
 function back(model: Model, at: number, cause: string): void {

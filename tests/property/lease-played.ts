@@ -10,7 +10,7 @@ import { renew } from '../../server/lease/renew.js';
 import { settle } from '../../server/lease/settle.js';
 import { sweep } from '../../server/lease/sweep.js';
 import { clear, newJob, sweepOptions } from '../lease/world.js';
-import { identityOf, ITEMS, MAX_ATTEMPTS, MAX_LOST, PASSES, PUT_OFF, QUEUES, queueOf, type Belief, type EndVerb, type Model, type ModelJob, type QueueName, type WorkerName } from './lease-model.js';
+import { GIVES_BACK, identityOf, ITEMS, MAX_ATTEMPTS, MAX_LOST, PASSES, PUT_OFF, QUEUES, queueOf, type Belief, type EndVerb, type Model, type ModelJob, type QueueName, type WorkerName } from './lease-model.js';
 
 const definitions: Record<QueueName, QueueDefinition> = { items: parseItems, jobs: parseJobs };
 
@@ -46,7 +46,7 @@ export class Played {
       const mine = ends.filter(({ belief }) => queueOf(belief.row) === queue);
       if (mine.length === 0) continue;
       const endings = mine.map(({ belief, verb }) => ({
-        id: this.ids[belief.row]!, token: String(belief.token), verb, ...(verb === 'succeed' || verb === 'drain' ? {} : { code: verb, message: 'In a test.', delayMs: PUT_OFF * 1000 }),
+        id: this.ids[belief.row]!, token: String(belief.token), verb, ...(verb === 'succeed' || GIVES_BACK.includes(verb) ? {} : { code: verb, message: 'In a test.', delayMs: PUT_OFF * 1000 }),
       }));
       for (const [id, answer] of await settle(this.pool, definitions[queue], this.holder(starts, who), endings)) answers.set(id, answer);
     }
