@@ -192,6 +192,9 @@ export const EVENT_COLUMNS = `queue, row_id, parent_id, from_state, to_state, ca
 /** Which ends a statement can write: any, or only successes (the hot path: a third less of Postgres's CPU a row). */
 export type Ends = 'any' | 'successes';
 
+/** The answer to successes: which they were is said only where some are missing. */
+const KEYS_UNLESS_ALL = `case when count(*) < cardinality($1::uuid[]) then coalesce(string_agg(id::text || '/' || token, ','), '') end`;
+
 /** The whole statement for one queue: end, and claim. Text depends only on the declaration and `ends`, so it may be a named statement. */
 export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = queues): string {
   const first = ends === 'any' ? 7 : 3;
@@ -210,7 +213,8 @@ export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = que
            ${msSince('greatest(run_after, queued_at)')}, null, null from claimed)
   -- The order of these branches is the order of the locks: Postgres runs a CTE when its first reader asks. Ends and their parents may wait for a
   -- lock, claims never do; a claim made first would be held during such a wait, and a cancel of the same parent would deadlock with it.
-  select 'ended' as tag, id, token::text as token, state as kind, null::int as attempt, null::int as lost_leases, null as low
+  ${ends === 'any' ? `select 'ended' as tag, id, token::text as token, state as kind` : `select 'succeeded' as tag, null::uuid as id, ${KEYS_UNLESS_ALL} as token, null::text as kind`},
+         null::int as attempt, null::int as lost_leases, null as low
          ${queue.claimColumns.map((column) => `, (null::${queue.table}).${column} as "row.${column}"`).join('')} from ended
   ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
   union all select 'claimed', id, lease_token::text, kind, attempt, lost_leases, null

@@ -6,6 +6,7 @@
 import type { Lease } from './lease.js';
 import { endingParameters, pumpStatement, type Ending, type Ends } from './ending.js';
 import { queues, type QueueDefinition } from './queues.js';
+import { wordsOfQueue } from './words.js';
 
 /** Whatever can run one statement: a client, a pool, a reserved connection. A `name` makes it a prepared statement (direct connections only). */
 export interface Queryable {
@@ -72,6 +73,7 @@ function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<s
   const result: PumpResult = { claimed: [], claimLimit: request.claim, ended: [], missed: [], parents: [], lowWaterMark: '-infinity' };
   for (const row of rows) {
     if (row.tag === 'claimed') result.claimed.push(leaseOf(queue, row));
+    else if (row.tag === 'succeeded') result.ended = succeededOf(queue, request.endings, row.token as string | null);
     else if (row.tag === 'ended') result.ended.push({ id: row.id as string, token: row.token as string, state: row.kind as string });
     else if (row.tag === 'parent') result.parents.push({ id: row.id as string, state: row.kind as string });
     else Object.assign(result, { lowWaterMark: row.low, claimLimit: row.attempt });
@@ -83,6 +85,13 @@ function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<s
     result.missed = request.endings.filter((ending) => !ended.has(`${ending.id}/${ending.token}`));
   }
   return result;
+}
+
+/** @param keys id and token of those that took effect, separated by commas; null for all of them. */
+function succeededOf(queue: QueueDefinition, endings: readonly Ending[], keys: string | null): PumpResult['ended'] {
+  const some = keys === null ? undefined : new Set(keys.split(','));
+  const ended = some ? endings.filter((ending) => some.has(`${ending.id}/${ending.token}`)) : endings;
+  return ended.map(({ id, token }) => ({ id, token, state: wordsOfQueue(queue).done }));
 }
 
 function leaseOf(queue: QueueDefinition, row: Record<string, unknown>): Lease {

@@ -4,10 +4,11 @@
  *
  * Promises
  * - Only while the queue's handlers are tiny by the moving mean of their measured times (TINY_MS). It begins slow, as after a restart, and takes
- *   about twenty quick runs, one after the other, to become quick; one slow run, also one that is still going on, makes it slow again. Slow
- *   handlers hold no more rows than the worker has slots.
- * - At most WORK_MS of work by that mean, one row after the other, and at most MAX_AHEAD rows: a worker with free slots would not have had them much
- *   sooner. A row that waits for longer than PATIENCE_MS all the same is given back, nothing charged (`unstarted`).
+ *   ten quick runs, one after the other, to become quick; two slow runs, also one that is still going on, make it slow again. Slow handlers hold
+ *   no more rows than the worker has slots.
+ * - At most WORK_MS of work at the measured rate, and at most MAX_AHEAD rows: a worker with free slots would not have had them much sooner. The
+ *   rate is Little's law: runs going on, over the time that one takes. A row that waits for longer than PATIENCE_MS all the same is given back,
+ *   nothing charged (`unstarted`).
  * - Only from a queue that had at least as many rows as were asked for: it doubles from claim to claim, and a claim that comes back short ends it,
  *   so what little there is stays for the slots of all workers.
  * - Never in a queue whose rows share a cap (a waiting row would use up its user's part) or are locks.
@@ -21,23 +22,27 @@ import type { Held } from './held.js';
 
 /** Longest mean (ms) of handlers that are worth claiming ahead for: about the time of a round trip with its commit. */
 const TINY_MS = 5;
-/** What the mean is before anything was measured, and the most that one run may count for (ms): enough to make it slow. */
+/** What the means are before anything was measured, and the most that one run may count for (ms): enough to make them slow. */
 const SLOW_MS = 50;
 /** Work (ms) that may wait here. */
 const WORK_MS = 50;
 /** Longest wait (ms) of a row that was claimed ahead. */
 export const PATIENCE_MS = 5 * WORK_MS;
-/** What one statement of the pump can end (pump-loop.ts). */
-const MAX_AHEAD = 500;
-/** Weight of the newest run in the mean. */
-const NEWEST = 1 / 8;
+/** Twice what one statement of the pump can end (pump-loop.ts): while it ends one half, the handlers have the other. */
+const MAX_AHEAD = 1_000;
+/** Weight of the newest run in the means. */
+const NEWEST = 1 / 4;
 
 /** The pace of one queue's handlers in this process. Times are those of performance.now(). */
 export class Pace {
   private readonly never: boolean;
   /** In order of their start: the first has been running for longest. */
   private readonly running = new Map<Held, number>();
+  /** Mean time of a run. */
   private meanMs = SLOW_MS;
+  /** Mean time from one end to the next, while the runs overlap as they do. */
+  private betweenMs = SLOW_MS;
+  private lastMs = SLOW_MS;
   private measuredUntil = 0;
   private granted = 0;
 
@@ -52,11 +57,16 @@ export class Pace {
   ended(held: Held, now = performance.now()): void {
     const since = this.running.get(held);
     if (since === undefined) return;
+    const together = this.running.size;
     this.running.delete(held);
     // Runs that overlap say the same thing many times over: a pause of the whole process would count once for each slot.
     if (since < this.measuredUntil) return;
     this.measuredUntil = now;
-    this.meanMs = this.meanWith(now - since);
+    // A pause of the process (its garbage collector's, say) makes one measure slow, slow handlers the next as well.
+    const ms = Math.min(now - since, this.lastMs);
+    this.lastMs = now - since;
+    this.meanMs = moved(this.meanMs, ms);
+    this.betweenMs = moved(this.betweenMs, ms / together);
   }
 
   /** A claim asked for `asked` rows, the statement allowed `allowed` of them, and there were `got`. */
@@ -68,7 +78,7 @@ export class Pace {
 
   /** Starts over: nothing is claimed ahead until the handlers have proved quick again. */
   reset(): void {
-    this.meanMs = SLOW_MS;
+    this.meanMs = this.betweenMs = this.lastMs = SLOW_MS;
     this.granted = 0;
   }
 
@@ -76,13 +86,14 @@ export class Pace {
   ahead(now = performance.now()): number {
     if (this.granted === 0) return 0;
     const [oldest] = this.running.values();
-    const meanMs = oldest === undefined ? this.meanMs : Math.max(this.meanMs, this.meanWith(now - oldest));
-    return meanMs > TINY_MS ? 0 : Math.min(this.granted, Math.floor(WORK_MS / meanMs));
+    const meanMs = oldest === undefined ? this.meanMs : Math.max(this.meanMs, moved(this.meanMs, now - oldest));
+    return meanMs > TINY_MS ? 0 : Math.min(this.granted, Math.floor(WORK_MS / this.betweenMs));
   }
+}
 
-  private meanWith(ms: number): number {
-    return this.meanMs + (Math.min(ms, SLOW_MS) - this.meanMs) * NEWEST;
-  }
+/** A moving mean after one more run of `ms`. */
+function moved(mean: number, ms: number): number {
+  return mean + (Math.min(ms, SLOW_MS) - mean) * NEWEST;
 }
 
 /** Leases that wait for a slot of one lane, oldest first. */

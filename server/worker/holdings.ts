@@ -11,7 +11,8 @@ const MARGIN_SHARE = 0.1;
 const MAX_MARGIN_MS = 5_000;
 
 export class Holdings {
-  private readonly held = new Map<string, Held>();
+  /** By queue, by row id. */
+  private readonly held = new Map<string, Map<string, Held>>();
   private readonly trustMs: number;
 
   constructor(leaseSeconds: number) {
@@ -20,10 +21,11 @@ export class Holdings {
 
   /** @param sentAt performance.now() before the acquire was sent. */
   add(lease: Lease, sentAt: number): Held {
-    const before = this.held.get(keyOf(lease));
+    const ofQueue = this.held.get(lease.queue) ?? new Map<string, Held>();
+    const before = ofQueue.get(lease.id);
     if (before) this.lose(before, 'this process has claimed the row again'); // its own expired lease came back to it under a new token
     const held = new Held(lease, sentAt + this.trustMs);
-    this.held.set(keyOf(lease), held);
+    this.held.set(lease.queue, ofQueue.set(lease.id, held));
     return held;
   }
 
@@ -32,11 +34,11 @@ export class Holdings {
   }
 
   has(held: Held): boolean {
-    return this.held.get(keyOf(held.lease)) === held;
+    return this.get(held.lease.queue, held.lease.id) === held;
   }
 
   remove(held: Held): void {
-    if (this.has(held)) this.held.delete(keyOf(held.lease));
+    if (this.has(held)) this.held.get(held.lease.queue)!.delete(held.lease.id);
   }
 
   /** The lease is gone: its work stops and its result will be thrown away. */
@@ -51,19 +53,19 @@ export class Holdings {
   }
 
   get(queue: string, id: string): Held | undefined {
-    return this.held.get(`${queue}/${id}`);
+    return this.held.get(queue)?.get(id);
   }
 
   all(): Held[] {
-    return [...this.held.values()];
+    return [...this.held.values()].flatMap((ofQueue) => [...ofQueue.values()]);
   }
 
   idsOf(queue: string): string[] {
-    return this.all().filter((held) => held.lease.queue === queue).map((held) => held.lease.id);
+    return [...this.held.get(queue)?.keys() ?? []];
   }
 
   get size(): number {
-    return this.held.size;
+    return [...this.held.values()].reduce((sum, ofQueue) => sum + ofQueue.size, 0);
   }
 
   /** Loses every lease whose local deadline has passed. @returns them. */
@@ -72,8 +74,4 @@ export class Holdings {
     for (const held of overdue) this.lose(held, 'it could not be renewed in time');
     return overdue;
   }
-}
-
-function keyOf(lease: Lease): string {
-  return `${lease.queue}/${lease.id}`;
 }

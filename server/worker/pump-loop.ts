@@ -24,6 +24,8 @@ const ZOMBIE_MS = 30_000;
 const REFUSED_FOR_GOOD = /^2[23]/;
 /** One statement ends at most this many leases, and claims as many: bounds its size after an outage. */
 const MAX_ROWS = 500;
+/** Ends enough to make a statement worth its fixed cost. */
+const HANDFUL = 100;
 
 export interface PumpLoopOptions {
   db: Queryable & { generation(): number };
@@ -58,6 +60,12 @@ interface QueueState {
   suspect: boolean;
   /** performance.now() until which a lost statement may still commit. */
   zombieUntil: number;
+}
+
+/** One statement's ends. Once written they are over, whatever fails afterwards. */
+interface Round {
+  endings: Ending[];
+  written: boolean;
 }
 
 export class PumpLoop {
@@ -135,7 +143,7 @@ export class PumpLoop {
   private async rounds(): Promise<void> {
     while (this.again && !this.stopped) {
       this.again = false;
-      await new Promise((resolve) => setImmediate(resolve));
+      if (!this.hasHandful()) await new Promise((resolve) => setImmediate(resolve));
       let failed = false;
       for (const queue of this.options.queues) {
         const outcome = await this.tryOne(queue);
@@ -148,6 +156,11 @@ export class PumpLoop {
       }
       this.again ||= this.options.queues.some((queue) => this.hasMore(queue));
     }
+  }
+
+  /** So many ends that none need be waited for: the database works on them while the handlers work on the next. */
+  private hasHandful(): boolean {
+    return [...this.states.values()].some((state) => state.endings.length >= HANDFUL);
   }
 
   /** Also of a queue that stood before another in this round and could not be asked, because the other's ends were not written yet. */
@@ -163,15 +176,15 @@ export class PumpLoop {
 
   private async tryOne(queue: QueueDefinition): Promise<'done' | 'failed' | 'disconnected'> {
     const state = this.states.get(queue.table)!;
-    const endings = state.endings.splice(0, state.oneByOne ? 1 : MAX_ROWS);
+    const round: Round = { endings: state.endings.splice(0, state.oneByOne ? 1 : MAX_ROWS), written: false };
     try {
-      await this.pumpOne(queue, state, endings);
+      await this.pumpOne(queue, state, round);
       if (state.endings.length === 0) state.oneByOne = false;
       return 'done';
     } catch (error) {
       this.options.log.warn({ event: 'pump_failed', queue: queue.table, err: error }, 'A round of the pump failed and will be tried again');
       Object.assign(state, { maybeClaimable: true, suspect: true });
-      this.keepForLater(queue, state, endings, error);
+      if (!round.written) this.keepForLater(queue, state, round.endings, error);
       if (!isConnectionError(error)) return 'failed';
       for (const one of this.states.values()) one.zombieUntil = performance.now() + ZOMBIE_MS;
       return 'disconnected';
@@ -180,16 +193,14 @@ export class PumpLoop {
 
   /** Only an end that is refused for what it says is dropped (its lease runs out, the sweep takes the row), and it alone; all others are sent again. */
   private keepForLater(queue: QueueDefinition, state: QueueState, endings: Ending[], error: unknown): void {
-    const open = endings.filter((ending) => !this.over.has(ending));
     const refused = REFUSED_FOR_GOOD.test(errorCode(error));
-    state.oneByOne = refused && open.length > 1;
-    if (refused && open.length === 1) this.options.ended(queue, open);
-    else state.endings.unshift(...open);
+    state.oneByOne = refused && endings.length > 1;
+    if (refused && endings.length === 1) this.options.ended(queue, endings);
+    else state.endings.unshift(...endings);
   }
 
-  private readonly over = new WeakSet<Ending>();
-
-  private async pumpOne(queue: QueueDefinition, state: QueueState, endings: Ending[]): Promise<void> {
+  private async pumpOne(queue: QueueDefinition, state: QueueState, round: Round): Promise<void> {
+    const { endings } = round;
     const { db, holder, registry } = this.options;
     await this.giveBackUnknown(queue, state, endings);
     const wanted = this.options.wanted(queue);
@@ -198,7 +209,7 @@ export class PumpLoop {
     const sentAt = performance.now();
     if (claim > 0) Object.assign(state, { maybeClaimable: false, loweredMeanwhile: false });
     const result = await pump(db, queue, holder, { endings, claim, claimBesideLost: wanted.besideLost, lowWaterMark: state.lowWaterMark, prepared: true }, registry);
-    for (const ending of endings) this.over.add(ending);
+    round.written = true;
     if (claim > 0) this.took(queue, state, result, claim, sentAt);
     await this.concludeEndings(queue, endings, result);
   }

@@ -36,7 +36,7 @@ export type RunEnd = { kind: 'ending'; ending: Ending } | { kind: 'settled'; res
 /** Never rejects. */
 export async function runLease(held: Held, context: RunContext): Promise<RunEnd> {
   try {
-    const outcome = await context.handler(held.lease, workOn(held, context));
+    const outcome = await context.handler(held.lease, new WorkOn(held, context));
     if (isLost(held)) return { kind: 'lost' };
     await context.breaker.succeeded(context.queue.table);
     return await succeed(held, outcome, context);
@@ -46,14 +46,13 @@ export async function runLease(held: Held, context: RunContext): Promise<RunEnd>
 }
 
 /** What the handler may use; made when it asks, since the smallest handlers never do. */
-function workOn(held: Held, context: RunContext): Work {
-  return {
-    get signal() { return held.signal; },
-    get log() { return logOf(held, context); },
-    progress: (done, total) => { held.progress = { done: wholeNumber(done), total: wholeNumber(total) }; },
-    outsideAnswered: () => void context.breaker.succeeded(context.queue.table),
-    pool: context.pool,
-  };
+class WorkOn implements Work {
+  constructor(private readonly held: Held, private readonly context: RunContext) {}
+  get signal() { return this.held.signal; }
+  get log() { return logOf(this.held, this.context); }
+  get pool() { return this.context.pool; }
+  get progress() { return (done: number, total: number) => { this.held.progress = { done: wholeNumber(done), total: wholeNumber(total) }; }; }
+  get outsideAnswered() { return () => void this.context.breaker.succeeded(this.context.queue.table); }
 }
 
 function logOf(held: Held, context: RunContext): Logger {

@@ -23,10 +23,10 @@ function run(pace: Pace, runs: number, ms: number, from: number): number {
 const full = (pace: Pace, ...asked: number[]) => asked.forEach((n) => pace.claimed(n, n, n));
 
 describe('how many rows are claimed ahead', () => {
-  it('is none before the handlers have proved quick, then doubles with each full claim up to 500', () => {
+  it('is none before the handlers have proved quick, then doubles with each full claim up to a thousand', () => {
     const pace = new Pace(testRows);
     full(pace, 24, 24);
-    const early = run(pace, 10, 0.1, 0);
+    const early = run(pace, 8, 0.1, 0);
     expect(pace.ahead(early)).toBe(0);
     const later = run(pace, 90, 0.1, early);
     expect(pace.ahead(later)).toBe(48);
@@ -35,7 +35,7 @@ describe('how many rows are claimed ahead', () => {
     full(pace, 24);
     expect(pace.ahead(later)).toBe(384);
     full(pace, 24, 24);
-    expect(pace.ahead(run(pace, 100, 0.05, later))).toBe(500);
+    expect(pace.ahead(run(pace, 100, 0.01, later))).toBe(1_000);
   });
 
   it('is at most 50 ms of work, and none where a run takes more than five', () => {
@@ -47,7 +47,22 @@ describe('how many rows are claimed ahead', () => {
     }
   });
 
-  it('is none from the first slow run on, also while that still goes on', () => {
+  it('counts on the slots that work at once: 24 runs of four milliseconds together end 300 rows in 50 ms', () => {
+    const pace = new Pace(testRows);
+    full(pace, 24, 24, 24, 24, 24, 24);
+    const going = Array.from({ length: 24 }, held);
+    going.forEach((one, n) => pace.started(one, n / 6));
+    for (let n = 0; n < 2_400; n++) {
+      const now = 4 + n / 6;
+      pace.ended(going.shift()!, now);
+      const next = held();
+      pace.started(next, now);
+      going.push(next);
+    }
+    expect(pace.ahead(404)).toBeCloseTo(300, -1);
+  });
+
+  it('is none while a slow run goes on, and none after two of them', () => {
     const pace = new Pace(testRows);
     full(pace, 24, 24);
     const quick = run(pace, 100, 0.1, 0);
@@ -57,17 +72,18 @@ describe('how many rows are claimed ahead', () => {
     expect(pace.ahead(quick + 1)).toBeGreaterThan(0);
     expect(pace.ahead(quick + 60)).toBe(0);
     pace.ended(slow, quick + 60);
-    expect(pace.ahead(quick + 60)).toBe(0);
+    expect(pace.ahead(run(pace, 1, 60, quick + 60))).toBe(0);
   });
 
-  it('measures runs that overlap once: a pause of the process is one slow run, not one a slot', () => {
+  it('takes a slow run between quick ones for a pause of the process, however many slots it stopped', () => {
     const pace = new Pace(testRows);
     full(pace, 24, 24);
     const quick = run(pace, 100, 0.1, 0);
     const paused = Array.from({ length: 24 }, held);
     for (const one of paused) pace.started(one, quick);
     for (const one of paused) pace.ended(one, quick + 30);
-    expect(pace.ahead(quick + 30)).toBeGreaterThan(0);
+    expect(pace.ahead(quick + 30)).toBe(48);
+    expect(pace.ahead(run(pace, 1, 0.1, quick + 30))).toBe(48);
   });
 
   it('is none after a claim that came back short, and starts over where a row waits that has lost a lease', () => {
