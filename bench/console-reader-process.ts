@@ -1,28 +1,40 @@
+/** The console's live board as a web process runs it, with one browser that shows Now, Workers and the newest rows of the bench queue. Ready once it has shown all three. */
 import pg from 'pg';
 import { createListener } from '../server/bus/listener.js';
-import { loadConfig } from '../server/config.js';
+import { loadConfig, withDatabase } from '../server/config.js';
+import { createLiveHub } from '../server/console/live-hub.js';
+import { createViews } from '../server/console/live-views.js';
+import type { LiveTopic } from '../server/console/live-topics.js';
+import { parseQueueFilters } from '../server/console/queue-filters.js';
+import { createKysely } from '../server/db/kysely.js';
+import { benchQueue } from './drain-queue.js';
 import { benchLog } from './server.js';
 
-const config = loadConfig({});
 const url = process.env.BENCH_URL!;
-const pool = new pg.Pool({ connectionString: url, max: 2 });
+const config = withDatabase(loadConfig({}), url);
+const pool = new pg.Pool({ connectionString: url, max: 4 });
 const listener = createListener({ connection: { connectionString: url, application_name: 'bench console' }, channels: { rows: config.rowsChannel }, log: benchLog });
-let reading: Promise<unknown> | undefined;
-const pending = new Set<string>();
+const hub = createLiveHub({ listener, views: createViews(createKysely(pool), config), log: benchLog, pollSeconds: config.pollSeconds });
 
-listener.subscribe('rows', (message) => {
-  if ('ids' in message) for (const id of message.ids) pending.add(id);
-  read();
+const topics: LiveTopic[] = [
+  { key: 'summary', kind: 'summary' }, { key: 'workers', kind: 'workers' },
+  { key: 'queue:bench-rows', kind: 'queue', queue: benchQueue, filters: parseQueueFilters(new URLSearchParams()) },
+];
+const unseen = new Set(topics.map((topic) => topic.key));
+const counts = { events: 0, bytes: 0 };
+
+listener.start();
+const leave = hub.open(topics, {
+  deliver(event) {
+    counts.events += 1;
+    counts.bytes += event.length;
+    const [, topic] = /^event: snapshot\ndata: \{"topic":"([^"]+)"/.exec(event) ?? [];
+    if (topic && unseen.delete(topic) && unseen.size === 0) process.send!('watching');
+  },
 });
 
-function read(): void {
-  if (reading || pending.size === 0) return;
-  const ids = [...pending];
-  pending.clear();
-  reading = pool.query(`select id, state, lease_token::text, attempt, worker_id, lease_expires_at, heartbeat_at, version::text from bench_rows where id = any ($1::uuid[])`, [ids])
-    .finally(() => { reading = undefined; read(); });
-}
-
-listener.onActive(() => process.send!('listening'));
-listener.start();
-process.once('disconnect', () => { void Promise.allSettled([listener.close(), reading ?? Promise.resolve()]).then(() => pool.end()).then(() => process.exit(0)); });
+process.once('disconnect', () => {
+  leave();
+  hub.close();
+  void listener.close().then(() => pool.end()).then(() => process.exit(0));
+});

@@ -1,4 +1,4 @@
-/** What an attached console costs the database: it listens to row hints and re-reads the named rows by primary key, in a process of its own. */
+/** What an attached console costs: its live board, in a process of its own as in production. */
 import { fork } from 'node:child_process';
 import path from 'node:path';
 

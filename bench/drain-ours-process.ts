@@ -1,4 +1,4 @@
-/** The worker process as it ships, with a handler that does nothing. Mode `attached`: a second process listens to row hints and re-reads, as a console does. */
+/** The worker process as it ships, with a handler that does nothing. Mode `attached`: a console watches. */
 import { loadConfig, withDatabase } from '../server/config.js';
 import { createPool } from '../server/db/connection.js';
 import { createWorkerProcess } from '../server/worker/process.js';
