@@ -3,11 +3,11 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type pg from 'pg';
 import { checkInvariants } from '../../server/lease/invariants.js';
-import { queues } from '../../server/lease/queues.js';
+import { queues, type QueueDefinition } from '../../server/lease/queues.js';
 import { endedStates } from '../../server/lease/words.js';
 import { isParser, processesWithTemporaryFolder } from '../stage/process.js';
 import type { Accepted } from './load.js';
-import { LIMITS } from './settings.js';
+import { LIMITS, PROMISED_WAIT_MS, SLACK_MS } from './settings.js';
 import type { Stage } from './stage.js';
 
 export interface Offence {
@@ -33,6 +33,7 @@ function rulesFor(accepted: Accepted): Rule[] {
   return [
     ...queues.map((queue) => ({ rule: `everything has ended: ${queue.table}`, sql: `select id, state, lease_token::text, worker_id, run_after, error_code from ${queue.table} where state not in ${endedStates(queue)}` })),
     ...queues.map((queue) => ({ rule: `nothing was lost: ${queue.table}`, sql: `select id, state, error_code, error_message, attempt, lost_leases from ${queue.table} where state = 'failed' and error_code in ${LOST}` })),
+    ...queues.filter((queue) => !queue.sharedBy && !queue.words).map(overtaken),
     missing('parse_jobs', uploads), missing('parse_items', items), missing('analysis_jobs', analyses),
     {
       rule: 'what was accepted ended exactly once',
@@ -72,6 +73,21 @@ function rulesFor(accepted: Accepted): Rule[] {
                             else a.outcome in ('live', 'lost') or coalesce(a.error_code, '') in ('cancelled', 'build_failed') end`,
     },
   ];
+}
+
+/**
+ * Free slots or not: a row that is due is taken before what comes after it. One that is passed over for longer than lease + sweep + poll by rows that have
+ * only just come (their first lease: their place in the queue is the time since which they wait) lay where no claim looked.
+ */
+function overtaken({ table }: QueueDefinition): Rule {
+  return {
+    rule: `nothing is overtaken for longer than lease + sweep + poll: ${table}`,
+    sql: `with taken as (select row_id, at, lease_token, waited_ms, at - waited_ms * interval '1 millisecond' as since from queue_events where queue = '${table}' and cause = 'acquire')
+          select a.row_id as id, a.lease_token::text, a.since, a.at, a.waited_ms, b.row_id as "by", b.since as by_since, b.at as by_at from taken a
+            cross join lateral (select * from taken b where b.lease_token = 1 and b.since > a.since and b.at > a.since + $1 * interval '1 millisecond' and b.at < a.at order by b.at limit 1) b
+           where a.waited_ms > $1`,
+    values: [PROMISED_WAIT_MS + SLACK_MS],
+  };
 }
 
 /** The rows as they are committed, and what the orchestrator was asked for. */

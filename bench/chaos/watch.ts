@@ -1,8 +1,10 @@
 /**
- * Looks four times a second for rows that lie idle although somebody could take them: due and waiting, or held by a process that is dead or frozen.
- * Such time counts only while a process that nothing is done to has a free slot and nothing else holds the row back; what then exceeds
- * lease + sweep + poll was forgotten. The rest of the time is the outage. A look that comes late counts for nothing either: the machine had no turn to
- * give, to us or to the workers. And a slot is free only if it has been for a lease's time: a handler whose lease is gone keeps its slot until it returns.
+ * Looks four times a second for rows that lie idle although somebody could do something about them; what then exceeds lease + sweep + poll was
+ * forgotten. The rest of the time is the outage.
+ * - Held by a process that is dead or frozen: counts while there is any process that nothing is done to, since each of them sweeps.
+ * - Due and waiting: counts while such a worker has a free slot, and has had it for a lease's time, since a handler whose lease is gone keeps its slot
+ *   until it returns. Under load there is seldom one: what waits then is judged by the log (verdict.ts, overtaken).
+ * - A look that comes late counts for nothing: the machine had no turn to give, to us or to the processes.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { queues } from '../../server/lease/queues.js';
@@ -44,7 +46,7 @@ export class Watch {
   longestMs = 0;
   readonly tooLong: LongWait[] = [];
   samples = 0;
-  /** Samples in which nobody could have taken anything: all were busy, or done something to. */
+  /** Samples in which no waiting row could have been taken: all were busy, or done something to, or the look came late. */
   helpless = 0;
   /** Samples that came late. */
   late = 0;
@@ -74,10 +76,13 @@ export class Watch {
     this.samples += 1;
     if (sinceMs > LATE_MS) this.late += 1;
     const working = this.stage.fleet.slots.filter((slot) => slot.role === 'worker' && slot.ready && !slot.frozen);
-    const able = stuck.rowCount === 0 && this.someSlotIsFree(rows, working);
-    if (!able) this.helpless += 1;
-    const idle = rows.filter((row) => row.due || (row.holder !== null && !working.some(({ identity }) => identity === row.holder)));
-    this.add(idle, able && sinceMs <= LATE_MS ? sinceMs : 0);
+    const counts = stuck.rowCount === 0 && sinceMs <= LATE_MS;
+    const [canTake, canSweep] = [this.someSlotIsFree(rows, working), this.stage.fleet.slots.some((slot) => this.stage.fleet.isHealthy(slot))];
+    if (!counts || !canTake) this.helpless += 1;
+    const deserted = rows.filter(({ holder }) => holder !== null && !working.some(({ identity }) => identity === holder));
+    this.forgetOthers([...rows.filter(({ due }) => due), ...deserted]);
+    this.add(rows.filter(({ due }) => due), counts && canTake ? sinceMs : 0);
+    this.add(deserted, counts && canSweep ? sinceMs : 0);
   }
 
   private someSlotIsFree(rows: readonly OpenRow[], working: readonly Slot[]): boolean {
@@ -86,9 +91,12 @@ export class Watch {
     return working.some((slot) => this.stage.fleet.isHealthy(slot) && freeFor(slot) > LIMITS.leaseSeconds * 1000);
   }
 
-  private add(rows: readonly OpenRow[], ms: number): void {
+  private forgetOthers(rows: readonly OpenRow[]): void {
     const seen = new Set(rows.map(({ queue, id }) => `${queue}/${id}`));
     for (const key of this.idle.keys()) if (!seen.has(key)) this.idle.delete(key);
+  }
+
+  private add(rows: readonly OpenRow[], ms: number): void {
     for (const { queue, id, token } of rows) {
       const key = `${queue}/${id}`;
       const before = this.idle.get(key);
