@@ -1,16 +1,19 @@
 import { Link } from '@remix-run/react';
-import { ChevronLeft, ChevronRight, Download } from 'lucide-react';
-import { DropdownMenu } from 'radix-ui';
+import { lazy } from 'react';
 import type { AuditPage as Page } from '../../server/console/audit.js';
 import type { AuditFilters } from '../../server/console/audit-filters.js';
 import { AuditFilterBar } from './audit-filter-bar';
 import { AuditTable } from './audit-table';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
+import { Later } from './ui/later';
 import { auditPath, auditQuery, isAuditFiltered, withAuditFilter } from '~/format/audit-words';
 import { count } from '~/format/count';
 import { useFreshAudit } from '~/fresh-audit';
 import { useFreshRows } from '~/fresh-rows';
 import { useReading } from '~/reading';
+
+const ExportMenu = lazy(() => import('./export-menu'));
 
 interface Props {
   page: Page;
@@ -30,29 +33,13 @@ export function AuditPage({ page, filters, actions, queues }: Props) {
         <span className="dim" data-matching={page.matching}>{count(page.matching)} {page.matching === 1 ? 'entry' : 'entries'}</span>
         <div className="queue-tools">
           {fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count > 50 ? 'more than 50' : fresh.count} new</button> : null}
-          <Export filters={filters} />
+          <Later><ExportMenu path="/audit/export" query={auditQuery({ ...filters, before: null, after: null })} /></Later>
         </div>
       </div>
       <AuditFilterBar filters={filters} actions={actions} queues={queues} />
       {page.entries.length > 0 ? <AuditTable entries={page.entries} filters={filters} watch={watch} /> : <Nothing filtered={isAuditFiltered(filters) || !page.empty} />}
-      <Pages page={page} filters={filters} />
+      <Pager page={page} before={filters.before} to={(change) => auditPath(withAuditFilter(filters, change))} />
     </>
-  );
-}
-
-function Export({ filters }: { filters: AuditFilters }) {
-  const query = auditQuery({ ...filters, before: null, after: null });
-  const href = (format: string) => `/audit/export${query === '' ? '?' : `${query}&`}format=${format}`;
-  return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger className="btn"><Download aria-hidden />Export</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={6}>
-          <DropdownMenu.Item asChild><a className="menu-item" href={href('csv')} download>CSV, for a spreadsheet</a></DropdownMenu.Item>
-          <DropdownMenu.Item asChild><a className="menu-item" href={href('json')} download>JSON, for a script</a></DropdownMenu.Item>
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
   );
 }
 
@@ -71,17 +58,5 @@ function Nothing({ filtered }: { filtered: boolean }) {
         </EmptyState>
       )}
     </div>
-  );
-}
-
-function Pages({ page, filters }: { page: Page; filters: AuditFilters }) {
-  const to = (change: Partial<AuditFilters>) => auditPath(withAuditFilter(filters, change));
-  if (page.next === null && page.previous === null && filters.before === null) return null;
-  return (
-    <nav className="pager" aria-label="Pages">
-      {page.previous !== null || filters.before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
-      {page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}><ChevronLeft aria-hidden />Newer</Link> : null}
-      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older<ChevronRight aria-hidden /></Link> : null}
-    </nav>
   );
 }

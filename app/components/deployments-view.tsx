@@ -6,6 +6,7 @@ import type { FilterState, QueueFilters } from '../../server/console/queue-filte
 import type { RowView } from '../../server/console/row-view.js';
 import { DeploymentTable } from './deployment-table';
 import { HostingNote } from './deployment-hosting';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Shape } from './ui/shape';
 import { count } from '~/format/count';
@@ -32,7 +33,7 @@ export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filt
       <HostingNote hosting={page.hosting} />
       <div className="chips mb-3">{(['building', 'live', 'failed'] as const).map((state) => <Chip key={state} state={state} page={page} filters={filters} />)}</div>
       {live.rows.length > 0 ? <DeploymentTable page={page} rows={live.rows} menu={menu} onMenu={setMenu} /> : <Nothing filtered={filters.states.length > 0} />}
-      <Pages page={page} filters={filters} />
+      <Pager page={page} before={filters.before} to={(change) => `/deployments${filterQuery(withFilter(filters, change))}`} />
     </>
   );
 }
@@ -73,17 +74,5 @@ function Nothing({ filtered }: { filtered: boolean }) {
         </EmptyState>
       )}
     </div>
-  );
-}
-
-function Pages({ page, filters }: { page: DeploymentsPage; filters: QueueFilters }) {
-  const to = (change: Partial<QueueFilters>) => `/deployments${filterQuery(withFilter(filters, change))}`;
-  if (page.next === null && page.previous === null && filters.before === null) return null;
-  return (
-    <nav className="pager" aria-label="Pages">
-      {page.previous !== null || filters.before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
-      {page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}>Newer</Link> : null}
-      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older</Link> : null}
-    </nav>
   );
 }

@@ -1,12 +1,9 @@
 import { Download } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
-import type { QueueFilters } from '../../server/console/queue-filters.js';
-import { filterQuery } from '~/format/filters';
 
-/** The list as filtered now, whole (not only this page). */
-export default function ExportMenu({ slug, filters }: { slug: string; filters: QueueFilters }) {
-  const query = filterQuery({ ...filters, before: null, after: null });
-  const href = (format: string) => `/queues/${slug}/export${query === '' ? '?' : `${query}&`}format=${format}`;
+/** The list as filtered now, whole (not only this page). `query`: of its filters, empty or with its question mark. */
+export default function ExportMenu({ path, query }: { path: string; query: string }) {
+  const href = (format: string) => `${path}${query === '' ? '?' : `${query}&`}format=${format}`;
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger className="btn"><Download aria-hidden />Export</DropdownMenu.Trigger>

@@ -1,18 +1,22 @@
 import { Link } from '@remix-run/react';
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import type { QueueFilters } from '../../server/console/queue-filters.js';
-import type { QueuePage } from '../../server/console/queue-page.js';
-import { queuePath, withFilter } from '~/format/filters';
 
-export function Pager({ page, filters }: { page: QueuePage; filters: QueueFilters }) {
-  if (page.next === null && page.previous === null && filters.before === null) return null;
-  const to = (change: Partial<QueueFilters>) => queuePath(page.queue.slug, withFilter(filters, change));
+interface Props {
+  page: { next: string | null; previous: string | null };
+  /** What this page was asked to lie before: null on the newest. */
+  before: string | null;
+  /** The address of another page of the same list. */
+  to: (change: { before?: string; after?: string }) => string;
+}
+
+/** Of a list that begins with the newest. */
+export function Pager({ page: { next, previous }, before, to }: Props) {
+  if (next === null && previous === null && before === null) return null;
   return (
     <nav className="pager" aria-label="Pages">
-      {page.previous !== null || filters.before !== null
-        ? <><Link className="btn" to={to({})}>Newest</Link>{page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}><ChevronLeft aria-hidden />Newer</Link> : null}</>
-        : null}
-      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older<ChevronRight aria-hidden /></Link> : null}
+      {previous !== null || before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
+      {previous !== null ? <Link className="btn" rel="prev" to={to({ after: previous })}><ChevronLeft aria-hidden />Newer</Link> : null}
+      {next !== null ? <Link className="btn" rel="next" to={to({ before: next })}>Older<ChevronRight aria-hidden /></Link> : null}
     </nav>
   );
 }

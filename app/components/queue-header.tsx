@@ -6,6 +6,7 @@ import { Button } from './ui/button';
 import { CopyButton } from './ui/copy-button';
 import { Later } from './ui/later';
 import { counted } from '~/format/count';
+import { filterQuery } from '~/format/filters';
 import type { FreshRows } from '~/fresh-rows';
 import type { Selection } from '~/selection';
 
@@ -40,7 +41,7 @@ export function QueueHeader({ page, filters, selection, fresh, menu, onMenu }: P
           </>
         ) : null}
         <QueuePause slug={page.queue.slug} title={page.queue.title} />
-        <Later><ExportMenu slug={page.queue.slug} filters={filters} /></Later>
+        <Later><ExportMenu path={`/queues/${page.queue.slug}/export`} query={filterQuery({ ...filters, before: null, after: null })} /></Later>
       </div>
     </div>
   );

@@ -7,7 +7,7 @@ import { QueueHeader } from './queue-header';
 import { NothingMatches } from './nothing-matches';
 import { RowTable } from './row-table';
 import { useActKey } from '~/act-key';
-import { filterQuery, isFiltered } from '~/format/filters';
+import { filterQuery, isFiltered, queuePath, withFilter } from '~/format/filters';
 import { useLiveRows, useLiveView } from '~/live/use-live';
 import { useReading } from '~/reading';
 import { useRowKeys } from '~/row-keys';
@@ -31,7 +31,7 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
       {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} menu={menu} onMenu={setMenu} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
         : <NothingYet origin={origin} queue={page.queue} />}
-      <Pager page={page} filters={filters} />
+      <Pager page={page} before={filters.before} to={(change) => queuePath(page.queue.slug, withFilter(filters, change))} />
     </>
   );
 }

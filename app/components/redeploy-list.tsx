@@ -1,9 +1,10 @@
 import { Form, Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { ChevronLeft, ChevronRight, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import type { NowView } from '../../server/console/now.js';
 import type { RedeployFilters, RedeployLine, RedeploysPage } from '../../server/console/redeploys.js';
 import { Age } from './age';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Shape } from './ui/shape';
 import { age, duration } from '~/format/age';
@@ -20,7 +21,7 @@ export function RedeployList({ page, filters, now: loaded }: { page: RedeploysPa
       <div className="queue-head"><h1>Redeploys</h1><span className="dim">each change of version, by role</span></div>
       <Filters filters={filters} />
       {page.redeploys.length > 0 ? <div className="card table-wrap"><Table lines={page.redeploys} /></div> : <Nothing empty={page.empty} />}
-      <Pages page={page} filters={filters} />
+      <Pager page={page} before={filters.before} to={(change) => redeploysPath({ ...filters, before: null, after: null, ...change })} />
     </>
   );
 }
@@ -106,17 +107,5 @@ function Nothing({ empty }: { empty: boolean }) {
         </EmptyState>
       )}
     </div>
-  );
-}
-
-function Pages({ page, filters }: { page: RedeploysPage; filters: RedeployFilters }) {
-  if (page.next === null && page.previous === null && filters.before === null) return null;
-  const to = (change: Partial<RedeployFilters>) => redeploysPath({ ...filters, before: null, after: null, ...change });
-  return (
-    <nav className="pager" aria-label="Pages">
-      {page.previous !== null || filters.before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
-      {page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}><ChevronLeft aria-hidden />Newer</Link> : null}
-      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older<ChevronRight aria-hidden /></Link> : null}
-    </nav>
   );
 }

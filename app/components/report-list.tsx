@@ -1,6 +1,5 @@
 import { Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { lazy } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
@@ -8,6 +7,7 @@ import type { ReportAbout, ReportsPage } from '../../server/console/reports.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { OutsideId, OutsideName, ShortId } from './names';
+import { Pager } from './pager';
 import { ReportFilterBar } from './report-filter-bar';
 import { VerdictBar } from './report-verdict';
 import { StateMark } from './state-mark';
@@ -41,11 +41,11 @@ export function ReportList({ page, filters }: { page: ReportsPage; filters: Queu
       <div className="queue-head">
         <h1>Reports</h1>
         <span className="dim">{counted(view.matching, 'report')}</span>
-        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Later><ExportMenu slug={page.queue.slug} filters={filters} /></Later></div>
+        <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Later><ExportMenu path={`/queues/${page.queue.slug}/export`} query={filterQuery({ ...filters, before: null, after: null })} /></Later></div>
       </div>
       <ReportFilterBar page={view} filters={filters} />
       {rows.length > 0 ? <div className="card table-wrap" {...watch}><Table rows={rows} about={page.about} filters={filters} cursor={cursor} /></div> : <Nothing filtered={isFiltered(filters) || !page.empty} />}
-      <Pages page={page} filters={filters} />
+      <Pager page={page} before={filters.before} to={(change) => reportsPath(withFilter(filters, change))} />
     </>
   );
 }
@@ -112,17 +112,5 @@ function Nothing({ filtered }: { filtered: boolean }) {
         </EmptyState>
       )}
     </div>
-  );
-}
-
-function Pages({ page, filters }: { page: ReportsPage; filters: QueueFilters }) {
-  if (page.next === null && page.previous === null && filters.before === null) return null;
-  const to = (change: Partial<QueueFilters>) => reportsPath(withFilter(filters, change));
-  return (
-    <nav className="pager" aria-label="Pages">
-      {page.previous !== null || filters.before !== null ? <Link className="btn" to={to({})}>Newest</Link> : null}
-      {page.previous !== null ? <Link className="btn" rel="prev" to={to({ after: page.previous })}><ChevronLeft aria-hidden />Newer</Link> : null}
-      {page.next !== null ? <Link className="btn" rel="next" to={to({ before: page.next })}>Older<ChevronRight aria-hidden /></Link> : null}
-    </nav>
   );
 }
