@@ -78,7 +78,7 @@ export const mutants: readonly Mutant[] = [
   { guard: 'only what failed or was cancelled is queued again', file: 'server/lease/reopen.ts', inside: 'reopen', from: ` and t.state in ('failed', 'cancelled')`, to: '', first: ['lease/reopen'] },
   { guard: 'only what waits is offered again', file: 'server/lease/reopen.ts', inside: 'offerAgain', from: " and ${isWaiting(queue, 't')}", to: '', first: ['lease/reopen'] },
   { guard: 'only a held lease is taken away by an operator', file: 'server/lease/take-back.ts', inside: 'takeBack', from: "${isHeld(queue, 't')} and ", to: '', first: ['operations/stale-pages'] },
-  { guard: 'only a worker that lives is drained', file: 'server/lease/worker-orders.ts', inside: 'orderDrain', from: ' and ${LIVE}', to: '', first: ['operations/stale-pages'] },
+  { guard: 'only a worker that lives is drained', file: 'server/lease/worker-orders.ts', inside: 'orderDrain', from: ' and ${isLive()}', to: '', first: ['operations/stale-pages'] },
   { guard: 'a worker that drains is not drained again', file: 'server/lease/worker-orders.ts', inside: 'orderDrain', from: ' and draining_since is null', to: '', first: ['operations/stale-pages'] },
   { guard: 'only an operator\'s drain is taken back', file: 'server/lease/worker-orders.ts', inside: 'orderResume', from: ` and drained_by = 'operator'`, to: '', first: ['operations/stale-pages'] },
   { guard: 'a publish that is not building is not asked to end', file: 'server/deployments/unlock.ts', inside: 'requestCancel', from: `d.state = 'building' and `, to: '', first: ['operations/stale-pages'] },

@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { mutants, type Mutant } from './guards.js';
+import { mutated } from './mutated.js';
 
 /** What is asked when the tests that a guard names have not noticed. */
 const TESTS = ['lease/races', 'lease/tokens', 'lease/counters', 'lease/acquire', 'lease/renew', 'lease/parents', 'lease/staged', 'lease/sweep', 'property/leases'];
@@ -24,25 +25,6 @@ function makeCopy(): void {
   for (const name of COPIED) fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
   fs.mkdirSync(path.join(copy, 'app'), { recursive: true });
   fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'));
-}
-
-/** The text of a top-level function, to the closing brace at the start of a line, or of a constant, to its semicolon at the end of one. */
-function rangeOf(text: string, name: string): [number, number] {
-  const [, kind] = new RegExp(`^(?:export )?(?:async )?(function|const) ${name}\\b`, 'm').exec(text) ?? [];
-  const start = text.search(new RegExp(`^(export )?(async )?(function|const) ${name}\\b`, 'm'));
-  const end = text.indexOf(kind === 'const' ? ';\n' : '\n}\n', start);
-  if (start < 0 || end < 0) throw new Error(`expected a function or constant ${name}, found none`);
-  return [start, end];
-}
-
-function mutated(text: string, { inside, also = [], from, to }: Mutant): string {
-  return [inside, ...also].reduce((whole, name) => {
-    const [start, end] = rangeOf(whole, name);
-    const before = whole.slice(start, end);
-    const after = typeof from === 'string' ? before.replaceAll(from, () => to) : before.replace(from, to);
-    if (after === before) throw new Error(`expected ${String(from)} in ${name}, found none`);
-    return whole.slice(0, start) + after + whole.slice(end);
-  }, text);
 }
 
 /** @returns whether a test failed, which one, and what it said. A run that ends without the name of a failed test has found nothing. */
