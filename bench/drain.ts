@@ -17,11 +17,19 @@ const SLOTS = 24;
 
 interface Measured { rate: number; postgresUs: number; workerUs: number }
 
-interface Contender { name: string; module: string; mode: string; reset(server: BenchServer, jobs: number): Promise<void> }
+interface Contender {
+  name: string;
+  module: string;
+  mode: string;
+  reset(server: BenchServer, jobs: number): Promise<void>;
+  /** What goes on meanwhile. @returns what ends it. */
+  meanwhile?(server: BenchServer): Promise<() => Promise<void>>;
+}
 
 const contenders: Contender[] = [
   { name: 'leaseboard', module: 'drain-ours-process.ts', mode: 'detached', reset: resetOurs },
   { name: 'leaseboard, console attached', module: 'drain-ours-process.ts', mode: 'attached', reset: resetOurs },
+  { name: 'leaseboard, an old transaction open', module: 'drain-ours-process.ts', mode: 'detached', reset: resetOurs, meanwhile: oldTransaction },
   { name: 'graphile-worker, defaults', module: 'drain-graphile-process.ts', mode: 'defaults', reset: resetGraphile },
   { name: 'graphile-worker, documented best', module: 'drain-graphile-process.ts', mode: 'best', reset: resetGraphile },
 ];
@@ -44,9 +52,21 @@ function rotated(round: number): Contender[] {
   return [...contenders.slice(round % contenders.length), ...contenders.slice(0, round % contenders.length)];
 }
 
+/** A report or a backup somewhere: as long as it runs, no dead version of a row that it might see can be cleared away. */
+async function oldTransaction({ pool }: BenchServer): Promise<() => Promise<void>> {
+  const client = await pool.connect();
+  await client.query('begin isolation level repeatable read');
+  await client.query('select 1 from bench_rows limit 1');
+  return async () => {
+    await client.query('rollback');
+    client.release();
+  };
+}
+
 async function measure(server: BenchServer, contender: Contender): Promise<Measured> {
   await contender.reset(server, JOBS);
   await server.pool.query('checkpoint');
+  const over = await contender.meanwhile?.(server);
   const cpuBefore = await postgresCpuUs(server.pool);
   const child = fork(path.join(import.meta.dirname, contender.module), {
     execArgv: ['--import', 'tsx'],
@@ -64,6 +84,7 @@ async function measure(server: BenchServer, contender: Contender): Promise<Measu
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.disconnect();
     await ended;
+    await over?.();
   }
 }
 
@@ -73,6 +94,7 @@ function report(measured: Map<string, Measured[]>): Report {
   const goals = [
     atLeast('against graphile-worker at its defaults', ratio('leaseboard', 'graphile-worker, defaults'), 5),
     atLeast('against graphile-worker at its documented best', ratio('leaseboard', 'graphile-worker, documented best'), 1),
+    atLeast('beside an old transaction against alone', ratio('leaseboard, an old transaction open', 'leaseboard'), 0.9),
     atLeast('console attached against detached', ratio('leaseboard, console attached', 'leaseboard'), 0.9),
   ];
   const us = (name: string, figure: 'postgresUs' | 'workerUs') => median(of(name, figure)).toFixed(0);

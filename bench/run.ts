@@ -7,6 +7,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   drain: () => import('./drain.js'),
   eta: () => import('./eta.js'),
   find: () => import('./find.js'),
+  latency: () => import('./latency.js'),
   quality: () => import('./quality.js'),
 };
 

@@ -25,7 +25,7 @@ import { PumpLoop } from './pump-loop.js';
 import { runLease, type RunEnd } from './run-lease.js';
 import { Starts } from './starts.js';
 
-/** A kick wakes many workers at once: each waits up to this long (ms), and one that comes meanwhile costs nothing. */
+/** A burst of kicks wakes many workers many times: after the first of them each waits up to this long (ms), and one that comes meanwhile costs nothing. */
 const KICK_JITTER_MS = 50;
 /** Share of the drain budget kept for giving back what did not finish, at most MAX_GIVE_BACK_MS. */
 const GIVE_BACK_SHARE = 0.3;
@@ -45,6 +45,7 @@ export class Worker {
   private readonly beats: Loop;
   private readonly timers = new Set<NodeJS.Timeout>();
   private kickTimer: NodeJS.Timeout | undefined;
+  private lastKickAt = -Infinity;
   private drainedByOperator = false;
   private draining = false;
   private givingBack = false;
@@ -200,6 +201,9 @@ export class Worker {
 
   private heardKick(queue: string, low: boolean): void {
     this.pump.claimable(queue, low);
+    const alone = performance.now() - this.lastKickAt > KICK_JITTER_MS;
+    this.lastKickAt = performance.now();
+    if (alone && !this.kickTimer) return this.pump.wake();
     this.kickTimer ??= setTimeout(() => {
       this.kickTimer = undefined;
       this.pump.wake();
