@@ -148,15 +148,16 @@ describe('a fence', () => {
 describe('the order of locks', () => {
   const PLANS = ['select 1', 'set local enable_nestloop = off', 'set local enable_hashjoin = off; set local enable_nestloop = off', 'set local enable_indexscan = off; set local enable_bitmapscan = off'];
 
-  /** While `first` is locked by someone else, `work` waits for it and must not hold `second`. */
-  async function mustTakeInOrder(table: string, first: string, second: string, plan: string, work: (tx: pg.PoolClient) => Promise<unknown>): Promise<void> {
+  /** While the first of these rows is locked by someone else, `work` waits for it and must not hold any that comes after it. */
+  async function mustTakeInOrder(table: string, ids: readonly string[], plan: string, work: (tx: pg.PoolClient) => Promise<unknown>): Promise<void> {
+    const [first, ...later] = ids;
     const other = await openTransaction(pool);
     await other.query(`select 1 from ${table} where id = $1 for update`, [first]);
     const working = await openTransaction(pool);
     await working.query(plan);
     const { result } = await blocked(work(working));
-    await other.query(`set local lock_timeout = '500ms'`);
-    await other.query(`select 1 from ${table} where id = $1 for update`, [second]);
+    const { rows: free } = await other.query<{ id: string }>(`select id from ${table} where id = any ($1) order by id for update skip locked`, [later]);
+    expect(free.map(({ id }) => id)).toEqual(later);
     await other.commit();
     await result;
     await working.undo();
@@ -169,7 +170,7 @@ describe('the order of locks', () => {
     const leases = itemIds.map((id) => ({ id, token: '1' }) as Lease);
     for (const verb of ['succeed', 'drain'] as const) {
       const endings = [...leases].reverse().map((lease) => ({ ...succeed(lease), verb }));
-      await mustTakeInOrder('parse_items', leases[0]!.id, leases[7]!.id, plan, (tx) => settle(tx, parseItems, alice, endings));
+      await mustTakeInOrder('parse_items', itemIds, plan, (tx) => settle(tx, parseItems, alice, endings));
     }
   });
 
@@ -177,15 +178,15 @@ describe('the order of locks', () => {
     const jobs: NewJob[] = [];
     for (let n = 0; n < 8; n++) jobs.push(await newJob(pool));
     const leases = await acquire(pool, parseItems, alice, 8);
-    await mustTakeInOrder('parse_jobs', jobs[0]!.jobId, jobs[7]!.jobId, plan, (tx) => settle(tx, parseItems, alice, [...leases].reverse().map(succeed)));
+    await mustTakeInOrder('parse_jobs', jobs.map((job) => job.jobId), plan, (tx) => settle(tx, parseItems, alice, [...leases].reverse().map(succeed)));
   });
 
   it.each(PLANS)('of a cancel is that of the ids of the children, then of the parents (%s)', async (plan) => {
     const jobs: NewJob[] = [];
     for (let n = 0; n < 4; n++) jobs.push(await newJob(pool, 2));
     const ids = jobs.map((job) => job.jobId).reverse();
-    await mustTakeInOrder('parse_items', jobs[0]!.itemIds[0]!, jobs[3]!.itemIds[1]!, plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
-    await mustTakeInOrder('parse_jobs', ids.at(-1)!, ids[0]!, plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
+    await mustTakeInOrder('parse_items', jobs.flatMap((job) => job.itemIds), plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
+    await mustTakeInOrder('parse_jobs', [...ids].reverse(), plan, (tx) => cancel(tx, parseJobs, ids, 'No longer wanted.'));
   });
 });
 
