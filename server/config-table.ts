@@ -59,5 +59,6 @@ export const settings = {
   oidcRoleClaim: text('OIDC_ROLE_CLAIM', 'roles', { about: 'the claim that says viewer, operator or admin; a text or a list, dots lead into objects (realm_access.roles)' }),
   metricsToken: text('METRICS_TOKEN', undefined, { secret: true, minLength: 16, about: 'bearer token of GET /metrics; unset: for signed-in operators only' }),
   kickChannel: text('KICK_CHANNEL', 'leaseboard_kick', { pattern: /^[a-z_][a-z0-9_]{0,62}$/, expected: 'a lower-case identifier of up to 63 characters', about: 'the channel that wakes workers, for a shared database' }),
+  demoRedeploySeconds: seconds('DEMO_REDEPLOY_SECONDS', 180, { about: 'of `npm start -- --demo`: between two redeploys of its worker' }),
   logLevel: oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info', { about: 'one JSON line an event' }),
 };

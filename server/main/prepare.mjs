@@ -26,13 +26,14 @@ const commands = {
   'repro:publish-race': 'bench/repro/publish-race.ts',
   'repro:redeploy': 'bench/repro/redeploy.ts',
   chaos: 'bench/chaos/run.ts',
+  demo: 'bench/demo/traffic.ts',
   mutate: 'tests/mutation/token-mutation.ts',
   test: 'tests/support/run.mjs',
   prepare: undefined,
 };
 
 /** These do not serve the built console. */
-const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'mutate', 'check'];
+const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'mutate', 'check', 'demo'];
 
 async function main() {
   const [command] = process.argv.splice(2, 1);

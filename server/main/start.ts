@@ -18,6 +18,7 @@ import { acquireFileLock } from '../file-lock.js';
 import { createLogger, type Logger } from '../log.js';
 import type { Environment } from '../settings.js';
 import { boot } from './boot.js';
+import { demoFolder, rollWorkers, startTraffic } from './demo.js';
 import { consoleUrl, rememberConsole, signinLink, startToken } from './first-access.js';
 import { runMain } from './run-main.js';
 import { supervise, type Supervised } from './supervise.js';
@@ -29,14 +30,15 @@ const READY_MS = 60_000;
 const SAME_PRESS_MS = 1000;
 
 /** What has to be taken down, in so far as it is up. */
-type Running = { config: Config; log: Logger; embedded?: Embedded; stub?: StubOrchestrator; web?: Supervised; worker?: Supervised; stopping: boolean };
+type Running = { config: Config; log: Logger; embedded?: Embedded; stub?: StubOrchestrator; web?: Supervised; worker?: Supervised; traffic?: Supervised; demo: boolean; stopping: boolean };
 
 await runMain(async () => {
-  refuseUnknownFlags(process.argv.slice(2));
+  const demo = isDemo(process.argv.slice(2));
+  if (demo) process.env.DATA_DIR = demoFolder(loadConfig(process.env, { sessionSecret: true }));
   const config = loadConfig(process.env, { sessionSecret: true });
   await onlyOne(config);
   const env = { ...process.env, PORT: String(await freePort(config)), LOG_LEVEL: quietUnlessAsked(), APP_VERSION: versionOf(config) };
-  const running: Running = { config, log: createLogger({ level: env.LOG_LEVEL, name: 'start' }), stopping: false };
+  const running: Running = { config, log: createLogger({ level: env.LOG_LEVEL, name: 'start' }), demo, stopping: false };
   const up = bringUp(running, env);
   stopOnRequest(running, up);
   await up.then(() => printAccess(running)).catch(async (error: unknown) => {
@@ -53,7 +55,10 @@ async function bringUp(running: Running, env: Environment): Promise<void> {
   if (running.stopping) return;
   if (embedded && !running.config.orchestratorUrl) await bringStub(running);
   running.web = startChild('web', running);
-  running.worker = startChild('worker', running);
+  const { appVersion, demoRedeploySeconds, drainSeconds } = running.config;
+  running.worker = running.demo
+    ? rollWorkers((version) => startChild('worker', running, version), { appVersion, everyMs: demoRedeploySeconds * 1000, drainLimitMs: drainSeconds * 1000 + DRAIN_SLACK_MS })
+    : startChild('worker', running);
 }
 
 /** With our own database and no hosting named, publishes go to a stub: it lives here, so that restarts of web and worker find their builds again. */
@@ -62,9 +67,10 @@ async function bringStub(running: Running): Promise<void> {
   running.config = { ...running.config, orchestratorUrl: running.stub.url, orchestratorToken: running.stub.token };
 }
 
-function refuseUnknownFlags(flags: string[]): void {
-  if (flags.includes('--demo')) throw new Error('--demo is not part of this version yet. Start without it, and upload a PDF with the command that the empty console shows.');
-  if (flags.length > 0) throw new Error(`npm start takes no arguments, found ${flags.join(' ')}. Settings are environment variables: see .env.example.`);
+function isDemo(flags: string[]): boolean {
+  const unknown = flags.filter(flag => flag !== '--demo');
+  if (unknown.length > 0) throw new Error(`npm start takes --demo and nothing else, found ${unknown.join(' ')}. Settings are environment variables: see .env.example.`);
+  return flags.length > 0;
 }
 
 function quietUnlessAsked(): string {
@@ -105,13 +111,13 @@ function versionOf(config: Config): string {
   }
 }
 
-function startChild(name: 'web' | 'worker', { config, log }: Running): Supervised {
+function startChild(name: 'web' | 'worker', { config, log }: Running, version = config.appVersion): Supervised {
   return supervise(name, path.join(config.projectRoot, 'build', 'server', 'main', `${name}.js`), {
     ...process.env,
     DATABASE_URL: config.databaseUrl,
     DATABASE_DIRECT_URL: config.databaseDirectUrl,
     SESSION_SECRET: config.sessionSecret,
-    APP_VERSION: config.appVersion,
+    APP_VERSION: version,
     PORT: String(config.port),
     ...(config.orchestratorUrl ? { ORCHESTRATOR_URL: config.orchestratorUrl } : {}),
     ...(config.orchestratorToken ? { ORCHESTRATOR_TOKEN: config.orchestratorToken } : {}),
@@ -141,7 +147,8 @@ function stopOnRequest(running: Running, up: Promise<void>): void {
   if (process.env.NODE_ENV === 'development') process.on('SIGUSR2', () => [running.worker, running.web].forEach(child => child?.restart()));
 }
 
-async function takeDown({ config, embedded, stub, web, worker }: Running): Promise<void> {
+async function takeDown({ config, embedded, stub, web, worker, traffic }: Running): Promise<void> {
+  await traffic?.stop(DRAIN_SLACK_MS);
   if (worker) say('\nStopping: the worker drains and gives its leases back …');
   await worker?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
   await web?.stop(config.drainSeconds * 1000 + DRAIN_SLACK_MS);
@@ -150,7 +157,8 @@ async function takeDown({ config, embedded, stub, web, worker }: Running): Promi
   say(embedded ? 'Stopped; the database too.' : 'Stopped.');
 }
 
-async function endAtOnce({ embedded, web, worker }: Running): Promise<void> {
+async function endAtOnce({ embedded, web, worker, traffic }: Running): Promise<void> {
+  traffic?.kill();
   worker?.kill();
   web?.kill();
   await Promise.race([embedded?.stop(), pause(3000)]).catch(() => {});
@@ -167,6 +175,7 @@ async function printAccess(running: Running): Promise<void> {
   await pool.end();
   const answers = await webAnswers(running);
   if (running.stopping) return;
+  if (running.demo) running.traffic = startTraffic(config, addressOf(config), token, log);
   say([
     '',
     `Leaseboard ${config.appVersion}${answers ? '' : ' (web does not answer yet; its log says why)'}`,
@@ -175,6 +184,7 @@ async function printAccess(running: Running): Promise<void> {
     `Sign in    ${link}`,
     `API token  ${token}`,
     `Database   ${embedded ? `embedded, in ${shortPath(embedded.directory)}` : 'DATABASE_URL'}`,
+    ...(running.demo ? [`Demo       invented people and papers, a redeploy every ${config.demoRedeploySeconds} s; for its commands: DATA_DIR=${shortPath(config.dataDir)} npx leaseboard …`] : []),
     ...(stub ? ['Publishes  to a stub: nothing is really built (set ORCHESTRATOR_URL for a real hosting)'] : []),
     '',
     'The link signs one admin in, once, within a day; npx leaseboard signin-link makes another.',
@@ -187,13 +197,17 @@ async function webAnswers(running: Running): Promise<boolean> {
   const { config, log } = running;
   const deadline = performance.now() + READY_MS;
   while (performance.now() < deadline && !running.stopping) {
-    const address = `http://${['0.0.0.0', '::'].includes(config.host) ? '127.0.0.1' : config.host}:${config.port}/healthz`;
-    const answer = await fetch(address, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
+    const answer = await fetch(`${addressOf(config)}/healthz`, { signal: AbortSignal.timeout(2000) }).catch(() => undefined);
     if (answer?.ok) return true;
     await pause(100);
   }
   if (!running.stopping) log.error({ event: 'web_silent' }, 'The web process does not answer');
   return false;
+}
+
+/** Of the console, from this machine. */
+function addressOf({ host, port }: Config): string {
+  return `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host}:${port}`;
 }
 
 /** From here, where that is inside. */

@@ -19,7 +19,7 @@ export type Supervised = {
   restart(): void;
 };
 
-export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger): Supervised {
+export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, log: Logger, args: readonly string[] = []): Supervised {
   let child: ChildProcess;
   let stopping = false;
   let restarting = false;
@@ -28,7 +28,7 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
 
   function start() {
     const since = performance.now();
-    child = spawn(process.execPath, ['--enable-source-maps', file], { env, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child = spawn(process.execPath, ['--enable-source-maps', file, ...args], { env, detached: true, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     child.on('error', error => log.error({ event: 'child_failed', child: name, error }, `${name} could not be started`));
     child.on('exit', (code, signal) => {
       if (stopping) return;

@@ -152,9 +152,13 @@ describe('npm start', () => {
     expect(refused.stderr()).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`);
     taken.close();
 
-    const demo = startProcess('server/main/start.js', { DATA_DIR: dataDir }, { args: ['--demo'] });
+    const misspelt = startProcess('server/main/start.js', { DATA_DIR: dataDir }, { args: ['--demos'] });
+    expect((await misspelt.ended).code).toBe(1);
+    expect(misspelt.stderr()).toContain('npm start takes --demo and nothing else, found --demos.');
+
+    const demo = startProcess('server/main/start.js', { DATA_DIR: dataDir, DATABASE_URL: 'postgres://somebody@127.0.0.1:1/real' }, { args: ['--demo'] });
     expect((await demo.ended).code).toBe(1);
-    expect(demo.stderr()).toContain('--demo is not part of this version yet');
+    expect(demo.stderr()).toContain('Unset DATABASE_URL');
 
     const faulty = startProcess('server/main/start.js', { DATA_DIR: dataDir, PORT: 'x', LEASE_SECONDS: 'y' });
     expect((await faulty.ended).code).toBe(1);
