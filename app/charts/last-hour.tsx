@@ -1,17 +1,12 @@
 import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { SeriesView } from '../../server/console/series.js';
+import { markersOf } from './markers';
 import { duration } from '~/format/age';
 
 interface Point {
   at: number;
   [queue: string]: number | null;
 }
-
-/** A marker's label reaches to the side where there is room (milliseconds). */
-const HALF_HOUR_MS = 1_800_000;
-
-/** Markers closer than this (milliseconds) share one label: two would lie on each other. */
-const LABEL_MS = 600_000;
 
 /** Labels stand above the plot, clear of its lines (pixels). */
 const ABOVE = 16;
@@ -47,7 +42,6 @@ function busiestFirst(queues: SeriesView['queues']): SeriesView['queues'] {
 }
 
 function Panel({ series, measure, title, words }: PanelProps) {
-  const middle = series.asOf - HALF_HOUR_MS;
   return (
     <figure className="chart-panel">
       <figcaption><b>{title}</b><Legend series={series} /></figcaption>
@@ -57,9 +51,9 @@ function Panel({ series, measure, title, words }: PanelProps) {
           <XAxis dataKey="at" type="number" domain={['dataMin', series.asOf]} tickFormatter={minute} minTickGap={56} tick={tick} stroke="var(--line-2)" tickLine={false} />
           <YAxis width={54} tickFormatter={words} tick={tick} axisLine={false} tickLine={false} allowDecimals={measure !== 'ended'} />
           <Tooltip isAnimationActive={false} labelFormatter={(at) => minute(Number(at))} formatter={(value) => words(Number(value))} contentStyle={tooltip} />
-          {labelled(series).map(({ at, key, kind, label }) => (
+          {markersOf(series).map(({ at, key, kind, label, side }) => (
             <ReferenceLine key={key} x={at} {...lines[kind]}
-              label={label === '' ? undefined : { value: label, position: at > middle ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: lines[kind].stroke, fontSize: 11 }} />
+              label={label === '' ? undefined : { value: label, position: side === 'left' ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: lines[kind].stroke, fontSize: 11 }} />
           ))}
           {series.queues.map((queue, index) => (
             <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />
@@ -70,38 +64,8 @@ function Panel({ series, measure, title, words }: PanelProps) {
   );
 }
 
-interface Marker {
-  at: number;
-  key: string;
-  kind: 'redeploy' | 'action';
-  label: string;
-}
-
 /** A redeploy is a dashed line in amber, an operator's action a dotted one in ink: told apart by their dashes. */
 const lines = { redeploy: { stroke: 'var(--low)', strokeDasharray: '3 3' }, action: { stroke: 'var(--ink-2)', strokeDasharray: '1 2' } } as const;
-
-/**
- * Redeploys and actions with what to write above them; of several close together only the first speaks, for all (web and worker of one
- * version: "all v43").
- */
-function labelled({ redeploys, actions }: Pick<SeriesView, 'redeploys' | 'actions'>): Marker[] {
-  const told = [
-    ...redeploys.map(({ at, role, toVersion }) => ({ at, key: `${role}${at}`, kind: 'redeploy' as const, words: `${role} ${toVersion}`, version: toVersion })),
-    ...actions.map(({ at, action, by }, index) => ({ at, key: `action${at}${index}`, kind: 'action' as const, words: `${action.replaceAll('_', ' ')} · ${by}`, version: null })),
-  ].sort((a, b) => a.at - b.at);
-  const markers: Marker[] = [];
-  let first: Marker | undefined;
-  for (const { words, version, ...line } of told) {
-    const marker = { ...line, label: '' };
-    if (!first || marker.at - first.at > LABEL_MS) {
-      first = marker;
-      first.label = words;
-    } else if (version !== null && first.label.endsWith(` ${version}`)) first.label = `all ${version}`;
-    else if (!first.label.endsWith('…')) first.label = `${first.label}, …`;
-    markers.push(marker);
-  }
-  return markers;
-}
 
 function Legend({ series }: { series: SeriesView }) {
   return (
