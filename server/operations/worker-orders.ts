@@ -22,7 +22,7 @@ export const drainWorker = defineAction({
   fields, target,
   guard: 'Only a worker that beats and is not draining.',
   consequence: 'It gives back what it holds, nothing charged, takes no more, and idles until it is resumed or stopped. Other workers take over within a second.',
-  did: ({ before }) => `Drained ${nameOf(before)}, which held ${String(before.held)} leases.`,
+  did: ({ before }) => `Drained ${nameOf(before)}, which held ${String(before.leases)} ${before.leases === 1 ? 'lease' : 'leases'}.`,
   refusals: {
     already_draining: (facts) => `${nameOf(facts)} is draining already${byWhom(facts)}. Nothing was changed.`,
     gone,
@@ -64,7 +64,7 @@ export const resumeWorker = defineAction({
 async function readWorker(tx: pg.PoolClient, id: string): Promise<Snapshot | undefined> {
   const { rows } = await tx.query<Snapshot>(
     `select w.label, w.version, w.drained_by as "drainedBy", w.stopped_at is not null as stopped, extract(epoch from clock_timestamp() - w.heartbeat_at)::float8 as silent,
-            ${isLive('w')} as live, ${heldBy()} as held
+            ${isLive('w')} as live, ${heldBy()} as leases
        from workers w where w.id = $1 and w.role = 'worker' for update of w`, [id]);
   return rows[0];
 }

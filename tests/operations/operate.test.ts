@@ -4,6 +4,7 @@ import type { Actor } from '../../server/operations/action.js';
 import { actionByName } from '../../server/operations/actions.js';
 import { operate, preflight, type OperationsWorld } from '../../server/operations/operate.js';
 import { createLogger } from '../../server/log.js';
+import { factsOf } from '~/format/action-words';
 import { insertParseItem, insertWorker, sql } from '../support/factories.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 
@@ -59,6 +60,16 @@ test('a role that may not, a missing reason and a wrong confirmation are refused
   }
   expect(codes).toEqual(['not_allowed', 'not_allowed', 'reason_required', 'confirmation_mismatch']);
   expect((await audit(item.id)).map((row) => row.refusal)).toEqual(codes);
+});
+
+test('the card of a drain says how many leases the worker holds', async () => {
+  const worker = await insertWorker(db.pool, { label: 'worker-9', version: 'v4' });
+  for (let n = 0; n < 2; n++) await insertParseItem(db.pool, { state: 'running', worker_id: worker.id });
+  const request = { actor: ada, fields: { worker: worker.id } };
+  const seen = await preflight(world, actionByName('drain')!, request);
+  expect(factsOf(seen.possible ? seen.before : null).map(({ name, text }) => `${name}: ${text}`)).toEqual(expect.arrayContaining(['Worker: worker-9', 'Leases: 2']));
+  const answer = await operate(world, actionByName('drain')!, { ...request, via: 'page', reason: 'a test' });
+  expect(answer.text).toMatch(/which held 2 leases\./);
 });
 
 test('the card runs the very statement and leaves nothing behind', async () => {
