@@ -25,7 +25,7 @@ export interface LinkedRows {
   session: { id: string; userId: string; documents: number } | null;
 }
 
-/** An upload has at most MAX_UPLOAD_FILES (20 by default) files; more are reached through the queue page's session filter. */
+/** An upload has at most MAX_UPLOAD_FILES (20 by default) files, a thesis hundreds of citations; more are reached through the queue page's session filter. */
 const CHILDREN = 100;
 
 export async function readLinks(reader: Reader, queue: QueueDefinition, row: RowView): Promise<LinkedRows> {
@@ -45,11 +45,12 @@ async function readParent(reader: Reader, queue: QueueDefinition, row: RowView):
   return found ? { slug: parent.slug, noun: parent.noun, row: found } : null;
 }
 
+/** In their order; of too many, what is open is kept before what failed, and that before what is done. */
 async function readChildren(reader: Reader, queue: QueueDefinition, id: string): Promise<LinkedRows['children']> {
   const children = queue.children && queueByTable(queue.children.queue);
   if (!queue.children || !children) return null;
   const { rows } = await sql<{ id: string }>`select id from ${tableOf(children)}
-    where ${sql.ref(queue.children.column)} = ${id}::uuid order by id limit ${sql.lit(CHILDREN + 1)}`.execute(reader);
+    where ${sql.ref(queue.children.column)} = ${id}::uuid order by finished_at is not null, state = 'succeeded', id limit ${sql.lit(CHILDREN + 1)}`.execute(reader);
   const ids = rows.slice(0, CHILDREN).map((child) => child.id);
   const found = await selectRows(reader, children, ids);
   return { slug: children.slug, title: children.title, rows: found.reverse(), more: rows.length > CHILDREN };

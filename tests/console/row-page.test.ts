@@ -37,6 +37,16 @@ test('a row comes with its history newest first, its job, document and session',
   expect(parent.links.children?.rows.map((row) => row.id)).toEqual([item.id]);
 });
 
+test('of more parts than are shown, what is open and what failed is kept', async () => {
+  const job = await insertParseJob(database.pool, { total_children: 103, open_children: 1 });
+  for (let n = 0; n < 101; n++) await itemFrom(database.pool, 300 - n, { state: 'succeeded', job_id: job.id });
+  const failed = await itemFrom(database.pool, 20, { state: 'failed', job_id: job.id });
+  const open = await itemFrom(database.pool, 10, { job_id: job.id });
+  const { children } = (await readRowPage(kysely, parseJobs, job.id))!.links;
+  expect([children!.rows.length, children!.more]).toEqual([100, true]);
+  expect(children!.rows.slice(-2).map((row) => row.id)).toEqual([failed.id, open.id]);
+});
+
 test('a long history is cut and says so', async () => {
   const item = await itemFrom(database.pool, 60);
   await database.pool.query(`insert into queue_events (queue, row_id, cause) select 'parse_items', $1, 'retry' from generate_series(1, 230)`, [item.id]);
