@@ -36,7 +36,12 @@ export function PeoplePageView({ page, links, filters, own }: Props) {
             </table>
           </div>
         )}
-        {page.next !== null ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={peoplePath({ ...filters, after: page.next })}>Next<ChevronRight aria-hidden /></Link></nav> : null}
+        {page.next !== null || filters.after !== null ? (
+          <nav className="pager" aria-label="Pages">
+            {filters.after !== null ? <Link className="btn" to={peoplePath({ ...filters, after: null })}>First</Link> : null}
+            {page.next !== null ? <Link className="btn" rel="next" to={peoplePath({ ...filters, after: page.next })}>Next<ChevronRight aria-hidden /></Link> : null}
+          </nav>
+        ) : null}
       </Section>
       <Section title="Open sign-in links" aside="each works once, within a day"><Links {...links} /></Section>
       <FormDialog open={linkFor !== null} onClose={() => setLinkFor(null)} title={<>Make a sign-in link for <bdi className="wrap-anywhere">{linkFor?.name}</bdi>?</>} label="Make the link" action="/settings/people" intent="link"

@@ -1,8 +1,9 @@
 import { Form, Link } from '@remix-run/react';
-import { ChevronRight, X } from 'lucide-react';
+import { X } from 'lucide-react';
 import type { SessionFilters, SessionsPage, SessionSummary } from '../../server/console/sessions.js';
 import { Age } from './age';
 import { OutsideId } from './names';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { count } from '~/format/count';
 import { sessionPath } from '~/format/session-words';
@@ -32,9 +33,14 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
           </table>
         </div>
       )}
-      {page.next !== null ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={`/sessions?${new URLSearchParams({ ...(filters.q === null ? {} : { q: filters.q }), before: page.next })}`}>Older<ChevronRight aria-hidden /></Link></nav> : null}
+      <Pager page={{ next: page.next, previous: null }} before={filters.before} to={(change) => sessionsPath({ q: filters.q, before: null, ...change })} />
     </>
   );
+}
+
+function sessionsPath({ q, before }: SessionFilters): string {
+  const query = new URLSearchParams({ ...(q === null ? {} : { q }), ...(before === null ? {} : { before }) });
+  return query.size === 0 ? '/sessions' : `/sessions?${query}`;
 }
 
 function pathOf({ sessionId, userId }: SessionSummary): string {

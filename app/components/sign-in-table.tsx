@@ -1,10 +1,10 @@
 import { Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { ChevronRight } from 'lucide-react';
 import type { SessionListFilters, SessionListPage, SignedInSession } from '../../server/console/settings-sessions.js';
 import { ActionButton } from './action-button';
 import { Age } from './age';
 import { OutsideName } from './names';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { deviceOf } from '~/format/device';
 
@@ -39,7 +39,7 @@ export function SignInTable({ page, filters, path, own, names = false }: Props) 
           </table>
         </div>
       )}
-      {page.next !== null ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={pathTo(path, { ...filters, before: page.next })}>Older<ChevronRight aria-hidden /></Link></nav> : null}
+      <Pager page={{ next: page.next, previous: null }} before={filters.before} to={to} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { Form, Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { ChevronRight, KeyRound, X } from 'lucide-react';
+import { KeyRound, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ApiTokenSummary, TokenFilters, TokensPage } from '../../server/console/settings-tokens.js';
 import { ActionButton } from './action-button';
@@ -8,6 +8,7 @@ import { Age } from './age';
 import { FormDialog } from './form-dialog';
 import { OutsideName } from './names';
 import { Button } from './ui/button';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Section } from './ui/section';
 import { Shape } from './ui/shape';
@@ -48,7 +49,7 @@ export function TokensPageView({ page, filters }: { page: TokensPage; filters: T
           </table>
         </div>
       )}
-      {page.next !== null ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={tokensPath({ ...filters, before: page.next })}>Older<ChevronRight aria-hidden /></Link></nav> : null}
+      <Pager page={{ next: page.next, previous: null }} before={filters.before} to={(change) => tokensPath({ ...filters, before: null, ...change })} />
       <p className="dim text-[12.5px] mt-3">Last use is noted at most once a minute. READ_ONLY does not concern the API: it is for the console.</p>
     </Section>
   );

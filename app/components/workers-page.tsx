@@ -3,6 +3,7 @@ import clsx from 'clsx';
 import type { NowView } from '../../server/console/now.js';
 import type { WorkersFilter, WorkersView } from '../../server/console/workers.js';
 import { DrainBoards } from './drain-board';
+import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Section } from './ui/section';
 import { WorkerTable } from './worker-table';
@@ -14,7 +15,7 @@ import type { loader as consoleLoader } from '~/routes/_console';
 
 /** Live processes and those that ended within the hour follow along; the archive of all is a picture of when it was loaded. */
 export function WorkersPage({ view, filter }: { view: WorkersView; filter: WorkersFilter }) {
-  return filter.show === 'recent' ? <Recent loaded={view} /> : <Archive view={view} />;
+  return filter.show === 'recent' ? <Recent loaded={view} /> : <Archive view={view} before={filter.before} />;
 }
 
 function Recent({ loaded }: { loaded: WorkersView }) {
@@ -45,13 +46,13 @@ function liveWords(live: WorkersView['workers']): string {
   return `${counted(of('worker'), 'worker')} and ${counted(of('web'), 'web process', 'web processes')} live${inline}${mixed}`;
 }
 
-function Archive({ view }: { view: WorkersView }) {
+function Archive({ view, before }: { view: WorkersView; before: string | null }) {
   const now = useNow();
   return (
     <>
       <Head title="Workers" show="all" note="every process, newest first" />
       {view.workers.length === 0 ? <Nobody /> : <WorkerTable workers={view.workers} now={now} />}
-      {view.next ? <nav className="pager" aria-label="Pages"><Link className="btn" rel="next" to={`/workers?show=all&before=${encodeURIComponent(view.next)}`}>Older</Link></nav> : null}
+      <Pager page={{ next: view.next, previous: null }} before={before} to={(change) => `/workers?${new URLSearchParams({ show: 'all', ...change })}`} />
     </>
   );
 }

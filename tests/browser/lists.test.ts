@@ -6,7 +6,7 @@ import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
 import { PATIENCE_MS, mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { insertParseItem, insertParseJob, type RowState } from '../support/factories.js';
+import { insertParseItem, insertParseJob, insertWorker, sql, type RowState } from '../support/factories.js';
 import { until } from '../support/until.js';
 
 const browser = testBrowser();
@@ -102,6 +102,18 @@ test('pages follow each other without a gap and without a row twice, and back ag
   await page.click('a[rel=prev]');
   await until(async () => (await rowIds(page))[0] === pages[1]![0], { timeoutMs: PATIENCE_MS, what: 'the page before' });
   expect(await rowIds(page)).toEqual(pages[1]);
+});
+
+test('an archive that is read in one direction leads back to its newest page', { timeout: 120_000 }, async () => {
+  for (let n = 0; n < 60; n++) await insertWorker(database.pool, { label: `past-${n}`, started_at: sql(`now() - interval '${100 + n} hours'`), stopped_at: sql(`now() - interval '${99 + n} hours'`) });
+  const page = await open('/workers?show=all');
+  expect(await page.locator('.pager a').allTextContents()).toEqual(['Older']);
+  await page.click('a[rel=next]');
+  await untilText(page, '[aria-label=Processes]', /past-59/);
+  expect(await page.locator('.pager a').allTextContents()).toEqual(['Newest']);
+  await page.click('.pager a');
+  await untilPath(page, '/workers?show=all');
+  await untilText(page, '[aria-label=Processes]', /past-0/);
 });
 
 test('while a row is selected new rows wait behind a pill, and come in when it is pressed', { timeout: 120_000 }, async () => {
