@@ -63,5 +63,5 @@ export function Refusals({ refusals, more, current }: { refusals: RefusalView[];
 }
 
 function Who({ userId, source }: { userId: string; source: string | null }) {
-  return <>(<OutsideId id={userId} width="18ch" />{source ? <>, <OutsideId id={source} width="18ch" /></> : null})</>;
+  return <><span className="whitespace-nowrap">(<OutsideId id={userId} width="18ch" />{source ? ',' : ')'}</span>{source ? <span className="whitespace-nowrap"> <OutsideId id={source} width="18ch" />)</span> : null}</>;
 }

@@ -8,7 +8,7 @@ export function Holder({ row }: { row: RowView }) {
   if (row.worker) return <Worker label={row.worker.label} version={row.worker.version} id={row.worker.id} held />;
   if (row.state === 'queued' && row.runAfter > now) return <span className="dim"><Age at={row.runAfter} prefix="retry in " /></span>;
   if (row.lastWorker && row.state !== 'queued') return <Worker label={row.lastWorker.label} version={row.lastWorker.version} id={row.lastWorker.id} held={false} />;
-  return <span className="dim">–</span>;
+  return <span className="dim nothing">–</span>;
 }
 
 export function Worker({ label, version, id, held }: { label: string; version: string; id: string; held: boolean }) {

@@ -88,7 +88,7 @@ function Row({ row, about, left, cursor, now }: { row: RowView; about: ReportAbo
 function Verdicts({ about }: { about: ReportAbout | undefined }) {
   if (!about) return null;
   const ended = (['supported', 'partly_supported', 'not_supported', 'source_missing', 'not_checked'] as const).filter((verdict) => about.verdicts[verdict] > 0);
-  if (ended.length === 0) return <span className="dim">–</span>;
+  if (ended.length === 0) return <span className="dim nothing">–</span>;
   return (
     <span className="verdict-cell">
       <VerdictBar counts={about.verdicts} />

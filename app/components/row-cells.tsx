@@ -21,7 +21,7 @@ export function RowCells({ row, slug, state }: { row: RowView; slug: string; sta
       <td className="first"><Link className="row-link" discover="none" to={`/queues/${slug}/${row.id}`}><Subject row={row} /></Link><Progress row={row} /></td>
       <td className={row.leaseExpiresAt === null ? 'hide-narrow' : undefined}><LeaseMeter row={row} /></td>
       <td className={`r ${row.heartbeatAt === null ? 'hide-narrow' : ''}`} data-label="beat">{row.heartbeatAt === null ? <span className="dim">–</span> : <Age at={row.heartbeatAt} />}</td>
-      <td>{newer ? <NewerWorker row={row} /> : <Holder row={row} />}</td>
+      <td>{newer ? <span className="inline-block max-w-[15ch] whitespace-normal leading-tight"><NewerWorker row={row} /></span> : <Holder row={row} />}</td>
       <td className="r" data-label="try"><Tries row={row} /></td>
       <td data-label="user" className="hide-narrow">{typeof user === 'string' ? <Link discover="none" to={queuePath(slug, { user })} className="quiet-link"><OutsideId id={user} /></Link> : null}</td>
       {typeof session === 'string' ? <td data-label="session"><Link discover="none" to={queuePath(slug, { session })} className="quiet-link"><OutsideId id={session} /></Link></td> : null}
@@ -40,7 +40,7 @@ export function NewerWorker({ row }: { row: RowView }) {
 export function Subject({ row, title = false }: { row: RowView; title?: boolean }) {
   const { filename, slug, total_children: total, open_children: open, ordinal, page } = row.columns;
   const name = filename ?? slug;
-  if (typeof name === 'string') return <OutsideName name={name} width={title ? '100%' : undefined} />;
+  if (typeof name === 'string') return <OutsideName name={name} width={title ? '100%' : '22ch'} />;
   if (typeof ordinal === 'number') return <>Citation {ordinal + 1}<span className="dim"> page {page}</span></>;
   if (typeof total !== 'number') return <ShortId id={row.id} />;
   return <>{Number(total) - Number(open ?? 0)} of {counted(total, row.table === 'analysis_jobs' ? 'citation' : 'file')}{title ? null : <span className="dim"> <ShortId id={row.id} /></span>}</>;

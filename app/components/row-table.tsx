@@ -73,7 +73,7 @@ const Row = memo(function Row({ row, slug, noun, menu, onMenu, filters, selected
     <tr className={clsx(state === 'stale' && 'bad', !matches(filters, row, now) && 'left-list')} data-row-id={row.id} data-version={row.version} data-selected={selected} data-cursor={cursor}>
       <td className="pick hide-narrow"><input type="checkbox" aria-label={`Select row ${row.id.slice(-8)}`} checked={selected} onChange={() => onToggle(row.id)} /></td>
       <RowCells row={row} slug={slug} state={state} />
-      <td className="row-menu-cell"><Later><RowMenu row={row} slug={slug} noun={noun} open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></Later></td>
+      <td className="row-menu-cell actions"><Later><RowMenu row={row} slug={slug} noun={noun} open={menu} onOpen={(open) => onMenu(open ? row.id : null)} /></Later></td>
     </tr>
   );
 });

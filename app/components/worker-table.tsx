@@ -13,7 +13,7 @@ export function WorkerTable({ workers, now }: { workers: WorkerView[]; now: numb
         <thead>
           <tr>
             <th scope="col">State</th><th scope="col">Process</th><th scope="col">Version</th><th scope="col">Role</th><th scope="col">Takes</th>
-            <th scope="col" className="r">Leases / slots</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Started</th><th scope="col">Host</th><th scope="col">Now</th><th scope="col"><span className="visually-hidden">Actions</span></th>
+            <th scope="col" className="r">Leases / slots</th><th scope="col" className="r">Last beat</th><th scope="col" className="r">Started</th><th scope="col">Now</th><th scope="col"><span className="visually-hidden">Actions</span></th>
           </tr>
         </thead>
         <tbody>{workers.map((worker) => <WorkerRow key={worker.id} worker={worker} now={now} />)}</tbody>
@@ -27,16 +27,15 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
   return (
     <tr className={look.tone === 'stale' ? 'bad' : undefined} data-worker={worker.id} data-worker-state={look.word}>
       <td className="mark"><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>
-      <td className="first"><bdi className="mono clip inline-block max-w-[28ch] align-bottom" title={worker.id}>{worker.label}</bdi></td>
-      <td><span className="mono font-semibold">{worker.version}</span></td>
+      <td className="first"><bdi className="mono clip inline-block max-w-[20ch] align-bottom" title={`${worker.id}, ${worker.host}, pid ${worker.pid}`}>{worker.label}</bdi></td>
+      <td><bdi className="mono font-semibold clip inline-block max-w-[14ch] align-bottom" title={worker.version}>{worker.version}</bdi></td>
       <td className="soft">{worker.role}</td>
-      <td className="soft" title={kindWords(worker)}>{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</td>
+      <td className="soft" title={kindWords(worker)}><span className="inline-block min-w-[12.5ch] whitespace-normal">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</span></td>
       <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" discover="none" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
       <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
-      <td className="soft hide-narrow"><bdi className="mono clip inline-block max-w-[18ch] align-bottom" title={`${worker.host}, pid ${worker.pid}`}>{worker.host}</bdi></td>
       <td className={`tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
-      <td className="r"><Orders worker={worker} word={look.word} /></td>
+      <td className="r actions"><Orders worker={worker} word={look.word} /></td>
     </tr>
   );
 }

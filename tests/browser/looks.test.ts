@@ -39,6 +39,7 @@ async function fill(): Promise<{ failed: string; stale: string; job: string }> {
   await insertWorker(db, { id: 'w-test', label: 'worker-b', version: 'v42', slots: 4 });
   await insertWorker(db, { label: 'worker-a', version: 'v41', started_at: sql(`now() - interval '40 minutes'`), draining_since: sql(`now() - interval '9 seconds'`), drained_by: 'shutdown', kill_deadline_at: sql(`now() + interval '11 minutes'`) });
   await insertWorker(db, { label: 'worker-0', version: 'v40', started_at: sql(`now() - interval '50 minutes'`), stopped_at: sql(`now() - interval '20 minutes'`) });
+  await insertWorker(db, { label: 'parsers-with-a-long-name-7f9c5d8b6-x2x9k', version: 'v42-rc.20261130T2359-8c1f2e9abc', capabilities: ['parse', 'citations', 'publish'], started_at: sql(`now() - interval '50 minutes'`), draining_since: sql(`now() - interval '9 minutes'`), drained_by: 'operator' });
   const { id: job } = await insertParseJob(db, { total_children: 28 });
   const names = ['Müller & Groß (2024) — Über größere Änderungen der Schätzgüte in der amtlichen Statistik.pdf', 'paper.pdf', 'دليل المستخدم.pdf', `${'x'.repeat(251)}.pdf`];
   const states: RowState[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
