@@ -24,5 +24,6 @@ function wordsFor(error: unknown): { title: string; text: string } {
     return { title: 'Not here', text };
   }
   if (error.status === 503) return { title: 'The database did not answer in time', text: 'Work is not affected. Reload in a moment.' };
+  if (error.status === 403) return { title: 'Not for your role', text: typeof error.data === 'string' ? error.data : 'Ask an admin.' };
   return { title: `The server answered ${error.status}`, text: typeof error.data === 'string' ? error.data : 'Reload in a moment.' };
 }

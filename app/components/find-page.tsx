@@ -80,8 +80,9 @@ function moveBetweenHits(event: KeyboardEvent<HTMLElement>) {
 
 /** Two customers that fit alike: the wrong one's report must not go into a reply. */
 function Choice({ answer, subject }: { answer: FindAnswer; subject: FindSubject | null }) {
-  const open = subject === null && answer.groups.some(({ hits }) => hits.some((hit) => hit.kind === 'address' || hit.subject !== null));
-  return open ? <p className="card find-choice" role="status">More than one fits. Choose whose report is asked for; nothing is told before.</p> : null;
+  const open = subject === null ? answer.groups.flatMap(({ hits }) => hits.filter((hit) => hit.kind === 'address' || hit.subject !== null)).length : 0;
+  if (open === 0) return null;
+  return <p className="card find-choice" role="status">{open === 1 ? 'One fits in part. Open it if it is whose report is asked for' : 'More than one fits. Choose whose report is asked for'}; nothing is told before.</p>;
 }
 
 /** Answers while somebody types; enter answers at once. The address of the page is always the search. */

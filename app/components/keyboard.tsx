@@ -43,7 +43,7 @@ export function Keyboard() {
 function Key({ keys, what }: { keys: string; what: string }) {
   return (
     <>
-      <dt className="flex gap-1">{keys.split(/\s+/).map((key) => <kbd key={key}>{key}</kbd>)}</dt>
+      <dt className="flex gap-1 items-start">{keys.split(/\s+/).map((key) => <kbd key={key}>{key}</kbd>)}</dt>
       <dd className="m-0">{what}</dd>
     </>
   );

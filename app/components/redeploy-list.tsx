@@ -38,7 +38,7 @@ function Filters({ filters }: { filters: RedeployFilters }) {
         <Form method="get" action="/redeploys" className="filter-form" key={filters.version}>
           {(['role', 'state'] as const).map((name) => (filters[name] ? <input key={name} type="hidden" name={name} value={filters[name]} /> : null))}
           <input className="field w-full" name="version" data-filter-box maxLength={100} autoComplete="off" spellCheck={false} aria-label="Filter by version, of either side" placeholder="version" />
-          <kbd className="filter-key" aria-hidden="true">/</kbd>
+          <kbd className="filter-key" aria-hidden="true">f</kbd>
         </Form>
         {filters.version ? <Link className="chip on" discover="none" to={redeploysPath({ ...filters, before: null, after: null, version: null })}><span>version <bdi className="mono">{filters.version}</bdi></span><X size={13} aria-label="remove" /></Link> : null}
       </div>

@@ -25,7 +25,7 @@ export function RedeployProcesses({ processes, now }: { processes: Process[]; no
 
 function Row({ process, now }: { process: Process; now: number }) {
   const { tally, side, leaving } = process;
-  const look = leavingLooks[leaving];
+  const look = leavingLooks[leaving === 'working' && process.drainedBy === 'operator' ? 'draining' : leaving];
   return (
     <tr data-process={process.id} data-leaving={leaving}>
       <td className="mark"><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>

@@ -136,8 +136,11 @@ function Nothing({ page, filters }: { page: ReportPage; filters: CitationFilters
   if (filters.verdict !== null || filters.after !== null) {
     return <div className="card empty"><h2>Nothing matches</h2><p className="soft">No citation of this report has this verdict now.</p><Link className="btn" to={reportPath(page.row.id)}>Show all</Link></div>;
   }
-  const text = page.reading ? 'The thesis was read and no citation was found in it: there is nothing to check.' : 'The claims of the thesis have not been read yet. Each will appear here with the work it cites, and its verdict as it is checked.';
-  return <div className="card empty"><h2>No citation yet</h2><p className="soft">{text}</p></div>;
+  const over = page.row.finishedAt !== null;
+  const text = page.reading ? 'The thesis was read and no citation was found in it: there is nothing to check.'
+    : over ? 'It ended before the claims of the thesis were read: nothing was checked.'
+    : 'The claims of the thesis have not been read yet. Each will appear here with the work it cites, and its verdict as it is checked.';
+  return <div className="card empty"><h2>{over ? 'No citation' : 'No citation yet'}</h2><p className="soft">{text}</p></div>;
 }
 
 function Pages({ id, filters, page }: { id: string; filters: CitationFilters; page: CitationPage }) {

@@ -51,7 +51,8 @@ export function nextSweepAt(sweep: NowView['sweep']): number | null {
 }
 
 export function subjectOf(row: RowView): string | null {
-  return typeof row.columns.filename === 'string' ? row.columns.filename : null;
+  const name = row.columns.filename ?? row.columns.slug;
+  return typeof name === 'string' ? name : null;
 }
 
 function staleLeases(view: NowView, now: number): AttentionItem[] {
@@ -200,7 +201,8 @@ function slugOf(view: NowView, row: RowView | undefined): string {
 }
 
 function nounOf(view: NowView, row: RowView): string {
-  return view.queues.find((queue) => queue.slug === slugOf(view, row))?.noun ?? 'row';
+  const noun = view.queues.find((queue) => queue.slug === slugOf(view, row))?.noun ?? 'row';
+  return typeof row.columns.ordinal === 'number' ? `${noun} ${row.columns.ordinal + 1}` : noun;
 }
 
 function rowPath(view: NowView, row: RowView): string {

@@ -63,6 +63,12 @@ test('a stale lease is named with its age, its silent holder and the coming swee
   });
 });
 
+test('a stale publish is named by its app, a stale check by its number', () => {
+  const queues = [queue({ running: 2, stale: 2 }), queue({ slug: 'deployments', table: 'deployments', noun: 'deployment' }), queue({ slug: 'citations', table: 'job_citations', noun: 'citation' })];
+  const staleRows = [row({ table: 'deployments', columns: { slug: 'your-app' } }), row({ table: 'job_citations', columns: { ordinal: 50 } })];
+  expect(attentionOf(view({ queues, staleRows }), NOW).map(({ subject, what }) => [subject, what])).toEqual([['your-app', 'deployment lost its worker'], [null, 'citation 51 lost its worker']]);
+});
+
 test('many stale leases are shown as a few and a count', () => {
   const rows = [1, 2, 3].map((n) => row({ id: `01a22d66-f34f-7d36-83ed-00000000000${n}` }));
   const items = attentionOf(view({ queues: [queue({ running: 40, stale: 40 })], staleRows: rows }), NOW);

@@ -161,6 +161,12 @@ test('when the server cannot be asked, the palette says so and what to do', { ti
   await untilText(page, '.palette-status', /could not be asked\. Check the connection/);
 });
 
+test('where one fits in part only, it is not called one of several, and nothing is told before it is opened', { timeout: 120_000 }, async () => {
+  const page = await open('/find?q=ben@mail');
+  expect(await page.textContent('.find-choice')).toMatch(/^One fits in part\. Open it/);
+  expect(await page.locator('[data-answer]').count()).toBe(0);
+});
+
 test('where more than one fits, nothing is told until one is chosen', { timeout: 120_000 }, async () => {
   const page = await open('/find?q=masterarbeit');
   expect(await page.textContent('main')).toMatch(/More than one fits/);
