@@ -97,8 +97,14 @@ async function failed(held: Held, error: unknown, context: RunContext): Promise<
   if (reason instanceof LeaseLostError || error instanceof LeaseLostError) return { kind: 'lost' };
   if (reason instanceof DrainedError) return { kind: 'ending', ending: { ...keyOf(held), verb: 'drain' } };
   const ending = await endingOf(held, error, context);
-  logOf(held, context).warn({ event: 'lease_failed', verb: ending.verb, code: ending.code, err: error }, ending.message);
+  report(logOf(held, context), error, ending);
   return { kind: 'ending', ending };
+}
+
+/** A verdict of the handler on its input (a scan without text) is an answer, not a fault of ours: no warning, and no stack of where it was found. */
+function report(log: Logger, error: unknown, { verb, code, message }: Ending): void {
+  if (error instanceof PermanentError && error.cause === undefined) log.info({ event: 'lease_failed', verb, code }, message);
+  else log.warn({ event: 'lease_failed', verb, code, err: error }, message);
 }
 
 async function endingOf(held: Held, error: unknown, context: RunContext): Promise<Ending> {
