@@ -30,6 +30,7 @@ export async function resetOurs({ pool }: BenchServer, jobs: number): Promise<vo
   await pool.query(CREATE);
   await pool.query('truncate bench_rows, queue_events, workers, redeploys');
   const ids = Array.from({ length: jobs }, () => uuidv7());
-  await pool.query(`insert into bench_rows (id, user_id, state) select id, 'u', 'queued' from unnest($1::uuid[]) as t(id)`, [ids]);
+  // Each has come at its own moment, as enqueue() has it.
+  await pool.query(`insert into bench_rows (id, user_id, state, run_after) select id, 'u', 'queued', clock_timestamp() - interval '1 minute' from unnest($1::uuid[]) as t(id)`, [ids]);
   await pool.query('vacuum analyze bench_rows');
 }
