@@ -1,4 +1,4 @@
-import { json, Router, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
+import { Router, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import { cancelDeployment, readAttempt, readDeployment } from '../api/deployments.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
 import { answerOperation } from '../api/operations.js';
@@ -11,10 +11,8 @@ import { authenticate, requireScope, scopeOf } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
 import { analysisRoutes } from './analysis-routes.js';
 import { matches } from './etag.js';
+import { jsonBody } from './json-body.js';
 import type { World } from './load-context.js';
-
-/** Largest JSON body of the product API. */
-const MAX_JSON = '64kb';
 
 /** The product backend's API, mounted at /api. Every call needs a bearer token, also those to paths that do not exist. */
 export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; silenceMs?: number }): Router {
@@ -26,7 +24,7 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
   });
   const api = Router({ caseSensitive: true });
   api.use(withToken(world));
-  resource(api, '/parse-sources', { POST: postParseSources(desk) });
+  resource(api, '/parse-sources', { POST: postParseSources(desk) }, []);
   resource(api, '/parse-jobs/:jobId', { GET: getParseJob(world) });
   resource(api, '/projects/:projectId/publish', { POST: postPublish(world) });
   resource(api, '/deployments/:id', { GET: getDeployment(world) });
@@ -42,18 +40,15 @@ type Method = 'GET' | 'POST' | 'DELETE';
 export type Answer = (req: Request, res: Response) => Promise<void>;
 export type Methods = Partial<Record<Method, Answer>>;
 
-/** One path and its methods; HEAD comes with GET, OPTIONS says what there is, anything else is 405 with Allow. */
-function resource(api: Router, path: string, methods: Methods): void {
+/** One path and its methods; HEAD comes with GET, OPTIONS says what there is, anything else is 405 with Allow. `body` reads what a POST carries. */
+function resource(api: Router, path: string, methods: Methods, body = [jsonBody]): void {
   const allowed = [...Object.keys(methods), ...(methods.GET ? ['HEAD'] : []), 'OPTIONS'].join(', ');
   if (methods.GET) api.get(path, answering(methods.GET));
-  if (methods.POST) api.post(path, jsonBody, answering(methods.POST));
+  if (methods.POST) api.post(path, ...body, answering(methods.POST));
   if (methods.DELETE) api.delete(path, answering(methods.DELETE));
   api.options(path, (_req, res) => void res.set('Allow', allowed).status(204).end());
   api.all(path, (req, _res, next) => next(new Problem(405, 'method_not_allowed', `${req.method} is not possible here; use ${allowed}.`, { headers: { Allow: allowed } })));
 }
-
-/** Parses application/json alone; uploads pass through unread. */
-const jsonBody = json({ limit: MAX_JSON, strict: true });
 
 function answering(answer: Answer): RequestHandler {
   return (req: Request, res: Response, next: NextFunction) => {

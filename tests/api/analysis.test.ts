@@ -20,6 +20,19 @@ beforeAll(async () => {
 afterEach(stopCheckers);
 afterAll(() => web.close());
 
+test.each<[string, string | undefined, string, number, RegExp]>([
+  ['broken JSON', 'application/json', '{"userId":', 400, /its body is not JSON.*Check its quotes/],
+  ['a text alone', 'application/json', '"u1"', 400, /not JSON, or no object/],
+  ['JSON that is declared as a form, as curl -d does', 'application/x-www-form-urlencoded', '{"userId":"u1"}', 400, /declared as application\/x-www-form-urlencoded, not as JSON.*Content-Type: application\/json/],
+  ['more than it may have', 'application/json', JSON.stringify({ userId: 'u'.repeat(70_000) }), 413, /longer than 64kb/],
+  ['no body at all', undefined, '', 400, /userId is missing/],
+])('%s is told what is wrong with it', async (_what, type, body, status, detail) => {
+  for (const path of ['/analysis-jobs', '/resolve-sources']) {
+    const response = await fetch(`${web.url}/api${path}`, { method: 'POST', headers: { authorization: `Bearer ${token}`, ...(type ? { 'content-type': type } : {}) }, body: type ? body : undefined });
+    expect([path, response.status, await response.json()]).toMatchObject([path, status, { code: 'invalid_request', detail: expect.stringMatching(detail) }]);
+  }
+});
+
 interface Answer { status: number; headers: Headers; body: any }
 
 async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
