@@ -1,3 +1,4 @@
+import pino from 'pino';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { kick } from '../../server/bus/kick.js';
 import { inTransaction } from '../../server/db/connection.js';
@@ -182,6 +183,19 @@ describe('what a handler throws', () => {
     (await gate.run(1)).fail(error);
     await until(async () => (await row(database.pool, id!)).state !== 'running');
     expect(await row(database.pool, id!)).toMatchObject(expected);
+  });
+
+  it('as a verdict on its input is no warning; what nobody foresaw is one, with its stack', async () => {
+    const lines: string[] = [];
+    const [verdict, surprise] = await add(database.pool, ['verdict', 'surprise']);
+    await startWorker(database, {
+      test_rows: async (lease) => { throw lease.row.name === 'verdict' ? new PermanentError('no_text', 'It is a scan.') : new TypeError('surprise'); },
+    }, {}, pino({ level: 'info' }, { write: (line) => void lines.push(line) }));
+    const saidOf = (id: string) => lines.map((line) => JSON.parse(line)).find((line) => line.event === 'lease_failed' && line.row === id);
+    await until(() => saidOf(verdict!) && saidOf(surprise!), { what: 'both are logged' });
+    expect(saidOf(verdict!)).toMatchObject({ level: 30, code: 'no_text', msg: 'It is a scan.' });
+    expect(saidOf(verdict!)).not.toHaveProperty('err');
+    expect(saidOf(surprise!)).toMatchObject({ level: 40, err: { stack: expect.stringContaining('worker.test.ts') } });
   });
 
   it('three times fails the row, and a neighbour that works is not touched', async () => {

@@ -70,12 +70,12 @@ const started = new Set<{ stop(): Promise<void> }>();
 export interface Started extends WorkerProcess { pool: pg.Pool; end(): Promise<void> }
 
 /** Starts a worker; what a test leaves running is stopped by `stopAll`. */
-export async function startWorker(database: TestDatabase, handlers: Handlers, overrides: Partial<Config> = {}): Promise<Started> {
+export async function startWorker(database: TestDatabase, handlers: Handlers, overrides: Partial<Config> = {}, log = createLogger({ level: 'silent', name: 'test' })): Promise<Started> {
   const config = database.config({ ...clocks, ...overrides });
   const pool = new pg.Pool({ connectionString: config.databaseUrl, max: 4, connectionTimeoutMillis: 2_000 });
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  const process = createWorkerProcess({ config, role: 'worker', pool, handlers, registry, log: createLogger({ level: 'silent', name: 'test' }) });
+  const process = createWorkerProcess({ config, role: 'worker', pool, handlers, registry, log });
   let ended: Promise<void> | undefined;
   const end = () => (ended ??= process.stop(0.1).then(() => pool.end()));
   const one = { stop: end };
