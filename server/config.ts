@@ -42,7 +42,7 @@ function findProjectRoot(): string {
 export function loadConfig(env: Environment, needs: { sessionSecret?: boolean } = {}): Config {
   const { values, faults } = readSettings(settings, env);
   const embedded = !values.databaseUrl;
-  faults.push(...contradictions(values, embedded, needs.sessionSecret ?? false));
+  faults.push(...contradictions(values, embedded, needs.sessionSecret ?? false).filter(fault => !faults.some(told => nameOf(told) === nameOf(fault))));
   if (faults.length > 0) throw new ConfigError(faults);
   const projectRoot = findProjectRoot();
   return {
@@ -57,6 +57,11 @@ export function loadConfig(env: Environment, needs: { sessionSecret?: boolean } 
   };
 }
 
+/** What was given but cannot be read is not called missing as well. */
+function nameOf(fault: string): string {
+  return fault.slice(0, fault.indexOf(':'));
+}
+
 /** The same configuration, pointed at a database that was started by us. */
 export function withDatabase(config: Config, url: string): Config {
   return { ...config, databaseUrl: url, databaseDirectUrl: url };
@@ -68,7 +73,7 @@ function contradictions(values: SettingValues<typeof settings>, embedded: boolea
     faults.push('DATABASE_DIRECT_URL: expected DATABASE_URL to be set as well, found it unset');
   }
   if (!embedded && sessionSecret && !values.sessionSecret) {
-    faults.push('SESSION_SECRET: expected 32 characters or more (required with DATABASE_URL), found nothing');
+    faults.push('SESSION_SECRET: expected 32 characters or more, for example of openssl rand -hex 32 (required with DATABASE_URL), found nothing');
   }
   if (values.heartbeatSeconds * 2 > values.leaseSeconds) {
     faults.push(`HEARTBEAT_SECONDS: expected at most half of LEASE_SECONDS (${values.leaseSeconds}), found ${values.heartbeatSeconds}`);

@@ -43,6 +43,7 @@ describe('the configuration', () => {
 
   it('never repeats a secret in a fault', () => {
     expect(faultsOf({ SESSION_SECRET: 'hunter2' })).toEqual(['SESSION_SECRET: expected 32 characters or more, found something else']);
+    expect(() => loadConfig({ SESSION_SECRET: 'hunter2', DATABASE_URL: 'postgres://db/leaseboard' }, { sessionSecret: true })).toThrow(/has 1 fault:\n[^\n]*found something else$/);
     expect(faultsOf({ DATABASE_URL: 'mysql://root:hunter2@db' })).toEqual(['DATABASE_URL: expected a URL starting with postgres:// or postgresql://, found something else']);
   });
 

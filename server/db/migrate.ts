@@ -30,6 +30,8 @@ const DEADLINE_MS = 60_000;
 /** One wait for a table's lock (ms): longer, and the queries that queue up behind ours would stall. */
 const LOCK_TIMEOUT_MS = 3000;
 const LOCK_TRIES = 20;
+/** While the database is waited for, it is said so often (ms). */
+const TELL_AGAIN_MS = 10_000;
 
 /** Applies what is missing and answers the names it applied. Throws `MigrationError` with a stable `code`. */
 export async function migrate(options: MigrateOptions): Promise<{ applied: string[] }> {
@@ -70,8 +72,9 @@ export function migrationsIn(projectRoot: string): string {
   return path.join(projectRoot, 'sql', 'migrations');
 }
 
+/** A database that does not answer is waited for until the deadline; one that turns us away is not. */
 async function connect(options: MigrateOptions, deadline: number): Promise<pg.Client> {
-  for (;;) {
+  for (let tellAt = 0; ;) {
     const client = new pg.Client(connectionConfig(options.directUrl, { applicationName: options.applicationName ?? 'leaseboard migrate' }));
     client.on('error', error => options.log.warn({ event: 'migration_connection_lost', error }, 'The migration connection was lost'));
     try {
@@ -79,11 +82,23 @@ async function connect(options: MigrateOptions, deadline: number): Promise<pg.Cl
       return client;
     } catch (error) {
       await client.end().catch(() => {});
-      if (!isConnectionError(error) || performance.now() > deadline) throw error;
-      options.log.warn({ event: 'database_away', code: errorCode(error) }, 'The database does not answer yet; trying again');
+      if (performance.now() > deadline || !isConnectionError(error)) throw unreachable(options.directUrl, error);
+      if (performance.now() > tellAt) {
+        options.log.warn({ event: 'database_away', code: errorCode(error) }, 'The database does not answer yet; trying again');
+        tellAt = performance.now() + TELL_AGAIN_MS;
+      }
       await pause(500);
     }
   }
+}
+
+/** Which database, why not, and what to do; without the password. An error that is nobody's answer is passed on as it is. */
+function unreachable(url: string, error: unknown): unknown {
+  const away = isConnectionError(error);
+  if (!away && !(error instanceof pg.DatabaseError)) return error;
+  const { host, pathname } = new URL(url);
+  const reason = (error as Error).message || errorCode(error);
+  return new MigrationError(away ? 'database_away' : 'database_refused', `The database ${pathname.slice(1)} at ${host || 'this machine'} ${away ? 'does not answer' : 'refuses the connection'}: ${reason}. Check DATABASE_URL (and DATABASE_DIRECT_URL, where it is set), then start again.`, error);
 }
 
 async function applyMissing(client: pg.Client, migrations: Migration[], log: Logger): Promise<string[]> {

@@ -139,6 +139,20 @@ describe('a migration', () => {
     await holder.end();
   });
 
+  it('names the database that does not answer or turns it away, what to check, and no password', async () => {
+    write({ '0001_first.sql': 'create table first (n int);\n' });
+    const at = (change: (url: URL) => void) => {
+      const url = new URL(database.url);
+      change(url);
+      return migrate({ directUrl: url.href, migrationsDir: folder, log, deadlineMs: 0 }).then(() => undefined, (error: unknown) => error);
+    };
+    const silent = await at((url) => { url.port = '1'; url.password = 'hunter2'; });
+    expect(silent).toMatchObject({ code: 'database_away', message: expect.stringMatching(/ at 127\.0\.0\.1:1 does not answer: .*ECONNREFUSED.* Check DATABASE_URL/) });
+    const unknown = await at((url) => { url.pathname = '/nowhere'; });
+    expect(unknown).toMatchObject({ code: 'database_refused', message: expect.stringMatching(/^The database nowhere at .* refuses the connection: .*does not exist.* Check DATABASE_URL/) });
+    expect(String(silent) + String(unknown)).not.toContain('hunter2');
+  });
+
   it('is refused on a database that is not UTF8', async () => {
     const latin = await testDatabase({ template: false, encoding: 'LATIN1' });
     write({ '0001_first.sql': 'create table first (n int);\n' });
