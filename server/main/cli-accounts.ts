@@ -66,7 +66,7 @@ const listUsers = () => withDatabaseUp(async ({ pool }) => {
     after = page.next;
   }
   answerTable(people.map(({ name, role, signsIn, createdAt, lastSeenAt, disabledAt }) =>
-    ({ name, role, 'signs in by': signsIn, created: instant(createdAt), seen: instant(lastSeenAt), disabled: instant(disabledAt) })));
+    ({ name, role, 'signs in by': signsIn, created: instant(createdAt), seen: instant(lastSeenAt), disabled: instant(disabledAt) })), 'There are no operators yet. Make the first one\'s link with npx leaseboard signin-link');
 });
 
 const disableUser = (name: string, { reason }: Reason) => withDatabaseUp(async (session) => {

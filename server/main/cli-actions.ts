@@ -20,7 +20,7 @@ interface Given { reason: string; yes?: true; token?: string }
 export function addActionCommands(program: Command): void {
   const act = program.command('act').description('what the buttons of the console do, by the same guarded and audited door; exit 1 when it is refused');
   const verb = (name: string, action: ActionName, ...args: string[]) => {
-    const command = act.command(name).description(actionByName(action)!.guard).requiredOption('--reason <text>', 'why; kept in the audit');
+    const command = act.command(name).description(`${actionByName(action)!.consequence} ${actionByName(action)!.guard}`).requiredOption('--reason <text>', 'why; kept in the audit');
     for (const arg of args) command.argument(`<${arg}>`, ARGUMENTS[arg]!);
     if (actionByName(action)!.confirmation) command.option('--yes', 'do not ask for the confirmation to be typed');
     return command;
@@ -140,5 +140,5 @@ const listAudit = ({ limit, ...filters }: { actor?: string; action?: string; tar
   answerTable(entries.map((entry) => ({
     at: instant(entry.at), who: `${entry.actor} (${entry.actorKind})`, action: entry.action, outcome: entry.refusal ?? entry.outcome,
     target: `${entry.queue ?? entry.targetKind} ${entry.targetId}`, reason: entry.reason ?? '-', answer: entry.answer,
-  })));
+  })), 'Nothing of this kind was done or tried.');
 });

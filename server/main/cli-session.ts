@@ -42,8 +42,9 @@ export function answer(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-/** Rows as aligned columns; nothing for no rows. */
-export function answerTable(rows: Record<string, string>[]): void {
+/** Rows as aligned columns. For no rows nothing on stdout, and `none` on stderr for whoever looks. */
+export function answerTable(rows: Record<string, string>[], none?: string): void {
+  if (rows.length === 0 && none) process.stderr.write(`${none}\n`);
   const names = Object.keys(rows[0] ?? {});
   const widths = names.map(name => Math.max(name.length, ...rows.map(row => row[name]?.length ?? 0)));
   const line = (cells: string[]) => cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ').trimEnd();

@@ -25,7 +25,7 @@ const listSessions = ({ user, all }: { user?: string; all?: true }) => withDatab
     before = page.next;
   }
   answerTable(found.map(({ id, name, via, createdAt, lastSeenAt, endsAt, ended }) =>
-    ({ id, name, via, created: instant(createdAt), seen: instant(lastSeenAt), ends: ended ?? instant(endsAt) })));
+    ({ id, name, via, created: instant(createdAt), seen: instant(lastSeenAt), ends: ended ?? instant(endsAt) })), 'Nobody is signed in.');
 });
 
 const endSessions = async (id: string | undefined, { user, reason }: Reason & { user?: string }) => {

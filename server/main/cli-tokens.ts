@@ -51,7 +51,7 @@ async function everyToken({ pool }: Session): Promise<ApiTokenSummary[]> {
 
 const listTokens = () => withDatabaseUp(async (session) => {
   answerTable((await everyToken(session)).map(({ name, scopes, createdAt, lastUsedAt, expiresAt, revokedAt }) =>
-    ({ name, scopes: scopes.join(' '), created: instant(createdAt), used: instant(lastUsedAt), expires: instant(expiresAt), revoked: instant(revokedAt) })));
+    ({ name, scopes: scopes.join(' '), created: instant(createdAt), used: instant(lastUsedAt), expires: instant(expiresAt), revoked: instant(revokedAt) })), 'There are no tokens yet. Make one with npx leaseboard tokens add NAME');
 });
 
 const dropToken = (name: string, { reason }: Reason) => withDatabaseUp(async (session) => {

@@ -68,7 +68,7 @@ export async function operate(world: OperationsWorld, action: AnyAction, request
   const target: Target = input.success ? action.target(input.data) : { kind: 'system', id: action.name };
   const attempt: Attempt = { attemptId: request.attemptId ?? uuidv7(), actor, via, bulkId, action: action.name, target, reason: reason || null };
   // Whoever may not is told so, and recorded, whatever the request holds.
-  if (!input.success) return mayAct(actor.role, action.permission) ? refusal('invalid_input', invalid(input.error)) : recordRefusal(world, attempt, notAllowed(actor, action));
+  if (!input.success) return mayAct(actor.role, action.permission) ? refusal('invalid_input', invalid(input.error, via)) : recordRefusal(world, attempt, notAllowed(actor, action));
   if (!z.uuid().safeParse(attempt.attemptId).success) return refusal('invalid_input', 'The id of this attempt is not a UUID. Reload the page and try again.');
   const barred = whyBarred(world.config, action, request, input.data);
   if (barred) return recordRefusal(world, attempt, barred);
@@ -174,9 +174,9 @@ function refusal(code: CommonCode, text: string): Answer {
   return { outcome: 'refused', code, text, now: null };
 }
 
-function invalid(error: z.ZodError): string {
+function invalid(error: z.ZodError, via?: Attempt['via']): string {
   const issues = error.issues.map((issue) => `${issue.path.join('.') || 'the request'}: ${issue.message}`);
-  return `This request could not be read (${issues.join('; ')}). Nothing was changed; reload the page and try again.`;
+  return `This request could not be read (${issues.join('; ')}). Nothing was changed; ${via === 'cli' || via === 'api' ? 'correct it' : 'reload the page'} and try again.`;
 }
 
 export type Preflight =

@@ -32,7 +32,7 @@ describe('npx leaseboard act', { timeout: 120_000 }, () => {
     const refused = await leaseboard('act', 'release', 'parse-items', item.id, '--token', '3', '--reason', 'r');
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^The lease is valid for another .*Nothing was changed/) });
     expect(await leaseboard('act', 'cancel', 'parse-itms', item.id, '--reason', 'r')).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no queue of this name') });
-    expect(await leaseboard('act', 'release', 'parse-items', 'nonsense', '--reason', 'r')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('Nothing was changed') });
+    expect(await leaseboard('act', 'release', 'parse-items', 'nonsense', '--reason', 'r')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/id: .*Nothing was changed; correct it and try again/) });
     expect((await database.pool.query('select state from parse_items where id = $1', [item.id])).rows).toEqual([{ state: 'running' }]);
   });
 
