@@ -11,7 +11,7 @@ export function failures(log: Logger): ErrorRequestHandler {
     const problem = asProblem(error);
     if (problem.status >= 500) log.error({ event: 'request_failed', requestId: String(req.id), error }, problem.detail);
     if (res.headersSent) return void res.destroy();
-    if (wantsPage(req)) return sendPage(res, problem);
+    if (wantsPage(req)) return sendPage(res, problem, String(req.id));
     sendProblem(res, problem);
   };
 }
@@ -42,12 +42,13 @@ function wantsPage(req: Request): boolean {
   return !/^\/api(\/|$)|\.data$/.test(path) && (req.get('accept') ?? '').includes('text/html');
 }
 
-/** A page for the case that no page can be rendered. It asks again by itself when waiting may help. */
-function sendPage(res: Response, problem: Problem): void {
+/** A page for the case that no page can be rendered. It asks again by itself when waiting may help, and shows the id that it asks to report. */
+function sendPage(res: Response, problem: Problem, requestId: string): void {
   const again = problem.status === 503 ? '<meta http-equiv="refresh" content="5">' : '';
+  const id = problem.status === 500 ? `<p>Request id: <code>${escaped(requestId)}</code></p>` : '';
   res.status(problem.status).set(problem.headers).set('Cache-Control', 'no-store').type('html').send(
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${problem.title}</title></head>`
-    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${problem.title}</h1><p>${escaped(problem.detail)}</p></body></html>`,
+    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${problem.title}</h1><p>${escaped(problem.detail)}</p>${id}</body></html>`,
   );
 }
 

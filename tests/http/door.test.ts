@@ -9,7 +9,10 @@ let database: TestDatabase;
 let web: WebUnderTest;
 
 /** Stands where Remix stands: whatever reaches it got through the door. */
-const inside: RequestHandler = (req, res) => void res.json({ inside: req.originalUrl, operator: res.locals.operator, nonce: res.locals.nonce });
+const inside: RequestHandler = (req, res) => {
+  if (req.path === '/fault') throw new Error('a fault of ours');
+  res.json({ inside: req.originalUrl, operator: res.locals.operator, nonce: res.locals.nonce });
+};
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -31,6 +34,16 @@ async function rawRequest(line: string): Promise<string> {
   for await (const chunk of socket) answer += chunk;
   return answer;
 }
+
+test('a page that fails shows the request id that it asks to report, and nothing of the fault', async () => {
+  const { cookie } = await signedIn(database);
+  const response = await get('/fault', { cookie });
+  const page = await response.text();
+  const id = response.headers.get('x-request-id');
+  expect([response.status, id]).toEqual([500, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+  expect(page).toContain(`Request id: <code>${id}</code>`);
+  expect(page).not.toContain('a fault of ours');
+});
 
 describe('without a session', () => {
   test.each(['/', '/queues/parse-items?state=failed', '/workers', '/anything', '/signin2', '/signinx/y', '/Signin', '/signin/a/b', '/signin/../workers', '/%73ignin', '/signin%2Fworkers'])('the document %s leads to the sign-in page', async (path) => {
