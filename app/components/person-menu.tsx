@@ -18,7 +18,7 @@ export function PersonMenu({ person, lastAdmin, onLink }: { person: Person; last
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger className="btn" aria-disabled={whyNot !== null || undefined} title={whyNot ?? undefined} data-person-menu={name}>Change<span className="visually-hidden"> {name}</span><ChevronDown aria-hidden /></DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={6}>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
           {whyNot === null ? null : <div className="menu-label">{whyNot}</div>}
           {roles.filter((one) => one !== role).map((one) => (
             <Item key={one} why={whyNot ?? (person.signsIn === 'provider' ? 'from the provider' : last)} onSelect={order('change_role', { role: one, was: role })}>Make {one}</Item>

@@ -30,7 +30,7 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td className="first"><bdi className="mono clip inline-block max-w-[20ch] align-bottom" title={`${worker.id}, ${worker.host}, pid ${worker.pid}`}>{worker.label}</bdi></td>
       <td><bdi className="mono font-semibold clip inline-block max-w-[14ch] align-bottom" title={worker.version}>{worker.version}</bdi></td>
       <td className="soft">{worker.role}</td>
-      <td className="soft" title={kindWords(worker)}><span className="inline-block min-w-[12.5ch] whitespace-normal">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</span></td>
+      <td className="soft" title={kindWords(worker)}><span className="inline-block min-[821px]:min-w-[12.5ch] whitespace-normal">{worker.capabilities.length === 0 ? '–' : worker.capabilities.join(', ')}</span></td>
       <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" discover="none" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
       <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
