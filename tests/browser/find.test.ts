@@ -125,7 +125,7 @@ test('pages and queues are entries as well', { timeout: 120_000 }, async () => {
   const page = await open('/');
   await page.keyboard.press('/');
   await page.keyboard.type('citat');
-  await untilFound(page, /Pages.*Citations/s);
+  await untilFound(page, /Where is “citat”.*Pages.*Citations/s);
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await untilPlace(page, /^\/queues\/citations$/);
