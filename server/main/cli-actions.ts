@@ -20,7 +20,8 @@ interface Given { reason: string; yes?: true; token?: string }
 export function addActionCommands(program: Command): void {
   const act = program.command('act').description('what the buttons of the console do, by the same guarded and audited door; exit 1 when it is refused');
   const verb = (name: string, action: ActionName, ...args: string[]) => {
-    const command = act.command(name).description(`${actionByName(action)!.consequence} ${actionByName(action)!.guard}`).requiredOption('--reason <text>', 'why; kept in the audit');
+    const { consequence, guard } = actionByName(action)!;
+    const command = act.command(name).summary(consequence.split('. ', 1)[0]!.replace(/\.?$/, '.')).description(`${consequence} ${guard}`).requiredOption('--reason <text>', 'why; kept in the audit');
     for (const arg of args) command.argument(`<${arg}>`, ARGUMENTS[arg]!);
     if (actionByName(action)!.confirmation) command.option('--yes', 'do not ask for the confirmation to be typed');
     return command;

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../config.js';
-import { applicationName, connectionConfig, connectDirect } from '../db/connection.js';
+import { applicationName, connectionConfig, connectDirect, errorCode } from '../db/connection.js';
 import { refusePooler, requireUtf8 } from '../db/migration-checks.js';
 import { migrationsIn, pendingMigrations, schemaVersion } from '../db/migrate.js';
 import type { Logger } from '../log.js';
@@ -58,7 +58,9 @@ function disk({ projectRoot }: Config): Finding {
 }
 
 async function reachable(config: Config, pool: pg.Pool): Promise<Finding> {
-  const { rows } = await pool.query('select current_database() as name, version() as version');
+  const { rows } = await pool.query('select current_database() as name, version() as version').catch((error: Error) => {
+    throw new Error(`${error.message || errorCode(error)}; check DATABASE_URL, and that this database runs`, { cause: error });
+  });
   return { ok: true, text: `${rows[0].name}, ${String(rows[0].version).split(' ').slice(0, 2).join(' ')}, ${config.embedded ? 'embedded' : 'DATABASE_URL'}` };
 }
 

@@ -147,7 +147,7 @@ describe('npx leaseboard', () => {
   it('doctor names a database that cannot be reached', async () => {
     const { code, stdout } = await leaseboard(['doctor'], { DATABASE_URL: 'postgres://nobody:x@127.0.0.1:1/none' });
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^bad {2}database +.*ECONNREFUSED/m);
+    expect(stdout).toMatch(/^bad {2}database +.*ECONNREFUSED.*; check DATABASE_URL/m);
   });
 
   it('answers an unknown command with its help and exit 1', async () => {
