@@ -34,7 +34,7 @@ type Running = { config: Config; log: Logger; embedded?: Embedded; stub?: StubOr
 
 await runMain(async () => {
   const demo = isDemo(process.argv.slice(2));
-  if (demo) process.env.DATA_DIR = demoFolder(loadConfig(process.env, { sessionSecret: true }));
+  if (demo) process.env.DATA_DIR = demoFolder(loadConfig(process.env));
   const config = loadConfig(process.env, { sessionSecret: true });
   await onlyOne(config);
   const env = { ...process.env, PORT: String(await freePort(config)), LOG_LEVEL: quietUnlessAsked(), APP_VERSION: versionOf(config) };
@@ -79,12 +79,17 @@ function quietUnlessAsked(): string {
 
 /** A second start in the same folder would end by stopping the first one's database. */
 async function onlyOne(config: Config): Promise<void> {
-  fs.mkdirSync(config.dataDir, { recursive: true });
   const lock = path.join(config.dataDir, 'start.lock');
-  const release = await acquireFileLock(lock, { timeoutMs: 500 }).catch(() => {
+  const release = await lockIn(config.dataDir, lock).catch((error: NodeJS.ErrnoException) => {
+    if (error.code) throw new Error(`Cannot write in ${config.dataDir} (${error.code}). Start as the user whom it belongs to, or give it to this one; after a start with sudo it belongs to root.`);
     throw new Error(`Leaseboard is running in this folder already (see ${lock}). Stop it with Ctrl-C where it runs, or use its console.`);
   });
   process.on('exit', release);
+}
+
+async function lockIn(dataDir: string, lock: string): Promise<() => void> {
+  fs.mkdirSync(dataDir, { recursive: true });
+  return acquireFileLock(lock, { timeoutMs: 500 });
 }
 
 /** The port to listen on: PORT, or any free one for 0. Taken or forbidden: an error that says what to do. */

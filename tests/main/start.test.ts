@@ -152,6 +152,12 @@ describe('npm start', () => {
     expect(refused.stderr()).toContain(`Port ${port} of 127.0.0.1 is taken by another program.`);
     taken.close();
 
+    fs.mkdirSync(dataDir, { recursive: true });
+    fs.writeFileSync(path.join(dataDir, 'a-file'), '');
+    const shut = startProcess('server/main/start.js', { DATA_DIR: path.join(dataDir, 'a-file'), PORT: '0' });
+    expect((await shut.ended).code).toBe(1);
+    expect(shut.stderr()).toMatch(/^Cannot write in .*a-file \(E[A-Z]+\)\. Start as the user whom it belongs to/);
+
     const misspelt = startProcess('server/main/start.js', { DATA_DIR: dataDir }, { args: ['--demos'] });
     expect((await misspelt.ended).code).toBe(1);
     expect(misspelt.stderr()).toContain('npm start takes --demo and nothing else, found --demos.');
