@@ -81,7 +81,7 @@ function cleaned(text: string | null | undefined): string | null {
 function accepted(answer: Answer, buildId?: string): Answer {
   if (answer.status < 300) return answer;
   if (answer.status === 404 && buildId !== undefined) throw new BuildUnknownError(`The orchestrator does not know the build ${buildId}.`);
-  throw new PermanentError('orchestrator_refused', `The orchestrator refused the request (${answer.status}): ${cleanText(answer.text.slice(0, 300)) || 'it did not say why'}`, { cause: answer.status });
+  throw new PermanentError('orchestrator_refused', `The orchestrator refused the request (${answer.status}): ${cleanText(answer.text.slice(0, 300)) || 'it did not say why'}`, { cause: new Error(`It answered ${answer.status}.`) });
 }
 
 /** An answer that cannot be read is an outage of theirs, not a fault of the app that is published. */

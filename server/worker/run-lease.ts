@@ -103,7 +103,7 @@ async function failed(held: Held, error: unknown, context: RunContext): Promise<
 
 /** A verdict of the handler on its input (a scan without text) is an answer, not a fault of ours: no warning, and no stack of where it was found. */
 function report(log: Logger, error: unknown, { verb, code, message }: Ending): void {
-  if (error instanceof PermanentError && error.cause === undefined) log.info({ event: 'lease_failed', verb, code }, message);
+  if (error instanceof PermanentError && !(error.cause instanceof Error)) log.info({ event: 'lease_failed', verb, code }, message);
   else log.warn({ event: 'lease_failed', verb, code, err: error }, message);
 }
 

@@ -116,7 +116,7 @@ test('paths and methods that do not exist are problems too', async () => {
 test('a JSON body beyond its limit, or broken, is a problem and not a crash', async () => {
   const headers = { authorization: `Bearer ${await createApiToken(database.pool, 'json')}`, 'content-type': 'application/json' };
   for (const [body, status] of [['{"a":', 400], [`"${'x'.repeat(70_000)}"`, 413], ['[1]', 400]] as const) {
-    const answer = await call('/api/parse-sources', headers, 'POST', body);
+    const answer = await call('/api/analysis-jobs', headers, 'POST', body);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json; charset=utf-8']);
   }
 });

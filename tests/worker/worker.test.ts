@@ -189,7 +189,7 @@ describe('what a handler throws', () => {
     const lines: string[] = [];
     const [verdict, surprise] = await add(database.pool, ['verdict', 'surprise']);
     await startWorker(database, {
-      test_rows: async (lease) => { throw lease.row.name === 'verdict' ? new PermanentError('no_text', 'It is a scan.') : new TypeError('surprise'); },
+      test_rows: async (lease) => { throw lease.row.name === 'verdict' ? new PermanentError('no_text', 'It is a scan.', { cause: 'what the parser said' }) : new TypeError('surprise'); },
     }, {}, pino({ level: 'info' }, { write: (line) => void lines.push(line) }));
     const saidOf = (id: string) => lines.map((line) => JSON.parse(line)).find((line) => line.event === 'lease_failed' && line.row === id);
     await until(() => saidOf(verdict!) && saidOf(surprise!), { what: 'both are logged' });
