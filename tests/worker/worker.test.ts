@@ -153,7 +153,8 @@ describe('a worker', () => {
   it('collapses a burst of kicks into a few looks', async () => {
     const worker = await startWorker(database, { test_rows: new Gate().handler }, { pollSeconds: 600 });
     await until(() => worker.listener.state().up);
-    const pump = (worker.worker as unknown as { pump: { rounds(): Promise<void> } }).pump;
+    const pump = (worker.worker as unknown as { pump: { round: unknown; rounds(): Promise<void> } }).pump;
+    await until(() => pump.round === undefined, { what: 'the look at the start is over' }); // kicks during it are seen by it
     const rounds = pump.rounds.bind(pump);
     let looks = 0;
     pump.rounds = () => { looks += 1; return rounds(); };
