@@ -77,7 +77,7 @@ class Played {
 
 const expectedRows = ({ items, job }: Model) => ({
   job: { ...job },
-  items: items.map(({ due: _, ...item }) => ({ ...item, bytes: ['queued', 'running'].includes(item.state) })),
+  items: items.map(({ due: _, takenByCancel: __, ...item }) => ({ ...item, bytes: ['queued', 'running'].includes(item.state) })),
 });
 
 async function play(path: readonly Operation[]): Promise<{ model: Model; played: Played }> {

@@ -2,7 +2,11 @@
  * A small reference for one parse job with two items, two workers and a sweeper: what each operation answers and what the rows are after it.
  * Plain data, so that a state can be remembered, compared and reached again.
  */
-export interface ModelItem { state: string; token: number; holder: string | null; attempt: number; lost: number; stale: boolean; due: number; code: string | null }
+export interface ModelItem {
+  state: string; token: number; holder: string | null; attempt: number; lost: number; stale: boolean; due: number; code: string | null;
+  /** The token whose lease a cancel has ended: one that had been swept before is lost all the same. */
+  takenByCancel: number | null;
+}
 
 export interface Model {
   items: ModelItem[];
@@ -16,7 +20,7 @@ export const OPERATIONS = ['alice acquires', 'bob acquires', 'alice renews', 'al
 export type Operation = (typeof OPERATIONS)[number];
 
 export function begin(): Model {
-  const item = (due: number): ModelItem => ({ state: 'queued', token: 0, holder: null, attempt: 0, lost: 0, stale: false, due, code: null });
+  const item = (due: number): ModelItem => ({ state: 'queued', token: 0, holder: null, attempt: 0, lost: 0, stale: false, due, code: null, takenByCancel: null });
   return { items: [item(0), item(1)], job: { state: 'awaiting', open: 2, succeeded: 0 }, beliefs: { alice: [], bob: [] }, clock: 2 };
 }
 
@@ -61,7 +65,7 @@ function ended(model: Model, who: string, verb: 'succeed' | 'retry' | 'drain'): 
   const belief = model.beliefs[who]!.shift();
   if (!belief) return null;
   const item = held(model, belief);
-  if (!item) return verb === 'drain' && model.items[belief.item]!.token === belief.token && model.items[belief.item]!.state === 'cancelled' ? 'already' : 'lost';
+  if (!item) return verb === 'drain' && model.items[belief.item]!.takenByCancel === belief.token ? 'already' : 'lost';
   if (verb === 'succeed') finish(model, item, 'succeeded', null);
   if (verb === 'drain') Object.assign(item, { state: 'queued', holder: null, stale: false });
   if (verb === 'retry') {
@@ -73,6 +77,7 @@ function ended(model: Model, who: string, verb: 'succeed' | 'retry' | 'drain'): 
 }
 
 function finish(model: Model, item: ModelItem, state: string, code: string | null): void {
+  if (state === 'cancelled' && item.state === 'running') item.takenByCancel = item.token;
   Object.assign(item, { state, holder: null, stale: false, code });
   model.job.open -= 1;
   if (state === 'succeeded') model.job.succeeded += 1;
