@@ -1,6 +1,7 @@
 import { CartesianGrid, Line, LineChart, ReferenceLine, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import type { SeriesView } from '../../server/console/series.js';
 import { markersOf } from './markers';
+import { strokes } from './strokes';
 import { duration } from '~/format/age';
 
 interface Point {
@@ -12,9 +13,6 @@ interface Point {
 const ABOVE = 16;
 
 type Measure = 'ended' | 'waitP95';
-
-/** The busiest queue in the blue of held work, the others dashed in ink: told apart by their dashes, not by colour alone. */
-const strokes = [{ stroke: 'var(--held)' }, { stroke: 'var(--ink-2)', strokeDasharray: '4 3' }, { stroke: 'var(--ink-3)', strokeDasharray: '1 3' }] as const;
 
 export default function LastHourChart({ series: all }: { series: SeriesView }) {
   const series = { ...all, queues: busiestFirst(all.queues) };
@@ -56,7 +54,7 @@ function Panel({ series, measure, title, words }: PanelProps) {
               label={label === '' ? undefined : { value: label, position: side === 'left' ? 'insideTopRight' : 'insideTopLeft', dy: -ABOVE - 5, fill: lines[kind].stroke, fontSize: 11 }} />
           ))}
           {series.queues.map((queue, index) => (
-            <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index % strokes.length]} />
+            <Line key={queue.slug} name={queue.title} dataKey={queue.slug} type="linear" dot={false} connectNulls isAnimationActive={false} strokeWidth={1.5} {...strokes[index]} />
           ))}
         </LineChart>
       </ResponsiveContainer>
@@ -72,7 +70,7 @@ function Legend({ series }: { series: SeriesView }) {
     <span className="chart-legend">
       {series.queues.map((queue, index) => (
         <span key={queue.slug}>
-          <svg width="18" height="6" aria-hidden="true"><path d="M0 3h18" strokeWidth="1.5" {...strokes[index % strokes.length]} /></svg>{queue.title}
+          <svg width="24" height="6" aria-hidden="true"><path d="M0 3h24" strokeWidth="1.5" {...strokes[index]} /></svg>{queue.title}
         </span>
       ))}
       {(['redeploy', 'action'] as const).filter((kind) => series[`${kind}s`].length > 0).map((kind) => (

@@ -13,7 +13,7 @@ export interface Marker {
 /** What one letter takes of the hour on the narrowest screen (milliseconds): 6 of the 272 pixels that the plot has at 390. */
 const LETTER_MS = 80_000;
 
-/** Longer words are cut. */
+/** Of longer words only the first part is written, and that is cut. */
 const MOST_LETTERS = 18;
 
 /** Letters kept free for ", …". */
@@ -28,14 +28,14 @@ const GUTTER_MS = 700_000;
  */
 export function markersOf({ redeploys, actions, asOf, queues }: SeriesView): Marker[] {
   const told = [
-    ...redeploys.map(({ at, role, toVersion }) => ({ at, key: `${role}${at}`, kind: 'redeploy' as const, words: `${role} ${toVersion}`, version: toVersion })),
-    ...actions.map(({ at, action, by }, index) => ({ at, key: `action${at}${index}`, kind: 'action' as const, words: `${action.replaceAll('_', ' ')} · ${by}`, version: null })),
+    ...redeploys.map(({ at, role, toVersion }) => ({ at, key: `${role}${at}`, kind: 'redeploy' as const, words: [`${role} ${toVersion}`], version: toVersion })),
+    ...actions.map(({ at, action, by }, index) => ({ at, key: `action${at}${index}`, kind: 'action' as const, words: [action.replaceAll('_', ' '), by], version: null })),
   ].sort((a, b) => a.at - b.at);
   const markers: Marker[] = [];
   let last: Marker | undefined;
   let clear = (queues[0]?.points[0]?.at ?? asOf) - GUTTER_MS;
   for (const { words, version, ...line } of told) {
-    const label = words.length > MOST_LETTERS ? `${words.slice(0, MOST_LETTERS - 1).trimEnd()}…` : words;
+    const label = labelOf(words);
     const width = (label.length + MORE) * LETTER_MS;
     const side = line.at >= clear && line.at + width <= asOf ? 'right' : line.at - width >= clear ? 'left' : null;
     const marker: Marker = { ...line, label: side === null ? '' : label, side: side ?? 'right' };
@@ -46,4 +46,11 @@ export function markersOf({ redeploys, actions, asOf, queues }: SeriesView): Mar
     markers.push(marker);
   }
   return markers;
+}
+
+function labelOf(words: string[]): string {
+  const whole = words.join(' · ');
+  if (whole.length <= MOST_LETTERS) return whole;
+  const [first = ''] = words;
+  return first.length <= MOST_LETTERS ? first : `${first.slice(0, MOST_LETTERS - 1).trimEnd()}…`;
 }

@@ -16,10 +16,10 @@ import { Client } from '../stage/client.js';
 interface File { name: string; bytes: Buffer }
 
 /** Between two people who begin something, and between two publishes (ms): the least, the most. */
-const PEOPLE_MS = [4_000, 18_000] as const;
-const PUBLISHES_MS = [8_000, 40_000] as const;
+const PEOPLE_MS = [1_500, 8_000] as const;
+const PUBLISHES_MS = [5_000, 25_000] as const;
 /** Work of so many people at the same time: this machine has other things to do. */
-const MOST_AT_ONCE = 4;
+const MOST_AT_ONCE = 6;
 const POLL_MS = 1_500;
 const APPS = ['lern-app', 'mensaplan', 'kita-finder', 'open-lab', 'thesis-timer', 'campus-map'];
 
