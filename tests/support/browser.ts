@@ -1,4 +1,5 @@
 /** A real Chromium over the built console. Whatever a page complains of (console, exceptions, refusals of its policy) fails the test. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { findChromium } from './chromium.mjs';
@@ -9,6 +10,8 @@ interface TabOptions {
   cookie?: string;
   theme?: 'light' | 'dark';
   width?: number;
+  /** Done before the page is asked for. */
+  before?: (page: Page) => Promise<unknown>;
 }
 
 interface TestBrowser {
@@ -20,6 +23,9 @@ interface TestBrowser {
 
 /** A busy machine takes its time to draw (ms). */
 export const PATIENCE_MS = 60_000;
+
+/** `BROWSER_SLOWDOWN=8 npm test -- tests/browser` looks for what only a busy machine shows: a processor that much slower, and scripts that come late. */
+const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 
 const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-extensions'];
 
@@ -43,7 +49,7 @@ export function testBrowser(): TestBrowser {
   afterAll(() => browser?.close());
   return {
     expectComplaint: (pattern) => void expected.push(pattern),
-    async tab(url, { cookie, theme = 'light', width = 1440 } = {}) {
+    async tab(url, { cookie, theme = 'light', width = 1440, before } = {}) {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, timezoneId: 'Europe/Berlin', locale: 'en-GB' });
       contexts.push(context);
       context.setDefaultTimeout(PATIENCE_MS);
@@ -51,10 +57,21 @@ export function testBrowser(): TestBrowser {
       context.on('weberror', (error) => void complaints.push(`exception: ${error.error().stack}`));
       if (cookie) await context.addCookies([cookieOf(url, cookie)]);
       const page = await context.newPage();
+      if (SLOWDOWN > 1) await slowDown(page);
+      await before?.(page);
       await page.goto(url, { waitUntil: 'load' });
       return page;
     },
   };
+}
+
+async function slowDown(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWDOWN });
+  await page.route(/\/assets\/.*\.js$/, async (route) => {
+    await pause(100 * SLOWDOWN);
+    await route.continue().catch(() => undefined);   // the page has gone on to another
+  });
 }
 
 function cookieOf(url: string, cookie: string) {
@@ -78,6 +95,17 @@ export async function untilText(page: Page, selector: string, pattern: RegExp): 
     const text = await page.evaluate((wanted) => document.querySelector(wanted)?.textContent ?? null, selector);
     return text !== null && pattern.test(text) && text;
   }, { timeoutMs: PATIENCE_MS, what: `${pattern} in ${selector}` });
+}
+
+/** Scripts of the page, by the beginning of their name, that do not come before they are released: `tab(url, { before: late.hold })`. */
+export function heldScript(name: string): { hold: (page: Page) => Promise<unknown>; release: () => void } {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => { release = resolve; });
+  const hold = (page: Page) => page.route(new RegExp(`/assets/${name}-[^/]+\\.js$`), async (route) => {
+    await released;
+    await route.continue().catch(() => undefined);   // the page may be closed
+  });
+  return { hold, release };
 }
 
 /** Marks this very document; `isSame` is false once it has been loaded anew. */
