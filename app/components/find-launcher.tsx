@@ -1,13 +1,18 @@
+import { useNavigate } from '@remix-run/react';
 import { Search } from 'lucide-react';
 import type { MutableRefObject } from 'react';
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react';
 import { isTyping } from './keyboard';
-import type { Place } from '~/format/find-words';
+import { useRecent } from '~/find-recent';
+import { findPath, type Place } from '~/format/find-words';
 
 const load = () => import('./find-palette');
 const FindPalette = lazy(load);
 
-/** `/` and ⌘K or Ctrl-K open the palette from anywhere. Its script comes after the page; what is typed before it is there is kept for it. */
+/**
+ * `/` and ⌘K or Ctrl-K open the palette from anywhere. Its script comes after the page; what is typed before it is there is kept for it, and an
+ * enter does not wait for it.
+ */
 export function FindLauncher({ operator, places }: { operator: string; places: readonly Place[] }) {
   const [open, setOpen] = useState(false);
   const early = useRef<string | null>(null);
@@ -21,33 +26,48 @@ export function FindLauncher({ operator, places }: { operator: string; places: r
     early.current = null;
     setOpen(false);
   }, []);
-  useKeys(early, begin);
+  const recent = useRecent(operator);
+  const navigate = useNavigate();
+  const go = useCallback((path: string, searched: string) => {
+    recent.remember(searched);
+    end();
+    navigate(path);
+  }, [recent.remember, end, navigate]);
+  useKeys(early, { begin, end, go });
   useEffect(() => void load().catch(() => {}), []);
   return (
     <>
       <button type="button" className="btn find-button" aria-keyshortcuts="/ Control+K Meta+K" aria-label="Find" onClick={begin}><Search aria-hidden /><span>Find</span><kbd aria-hidden="true">/</kbd></button>
-      {open ? <Suspense fallback={null}><FindPalette early={early} before={before} operator={operator} places={places} onClose={end} /></Suspense> : null}
+      {open ? <Suspense fallback={null}><FindPalette early={early} before={before} recent={recent} places={places} onOpen={go} onClose={end} /></Suspense> : null}
     </>
   );
 }
 
+interface Moves {
+  begin: () => void;
+  end: () => void;
+  go: (path: string, searched: string) => void;
+}
+
 /**
- * The keys that open it, and the letters between them and the moment in which its field has the focus: they are meant for it, and for no
+ * The keys that open it, and those between them and the moment in which its field has the focus: they are meant for it, and for no
  * shortcut of the page. `early` is null while it is closed. One listener, before all others: no state of a component is as quick as typing.
  */
-function useKeys(early: MutableRefObject<string | null>, begin: () => void) {
+function useKeys(early: MutableRefObject<string | null>, moves: Moves) {
+  const latest = useRef(moves);
+  latest.current = moves;
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const opening = early.current === null;
       if (opening ? !opens(event) : !isForLater(event) && !isChord(event)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
-      if (opening) begin();
-      else if (!isChord(event)) keep(early, event);
+      if (opening) latest.current.begin();
+      else if (!isChord(event)) take(early, event.key, latest.current);
     };
     document.addEventListener('keydown', onKey, true);
     return () => document.removeEventListener('keydown', onKey, true);
-  }, [early, begin]);
+  }, [early]);
 }
 
 function isChord(event: KeyboardEvent): boolean {
@@ -60,10 +80,14 @@ function opens(event: KeyboardEvent): boolean {
 
 function isForLater(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || document.activeElement?.matches('.palette *')) return false;
-  return event.key === 'Backspace' || event.key.length === 1;
+  return ['Backspace', 'Enter', 'Escape'].includes(event.key) || event.key.length === 1;
 }
 
-function keep(early: MutableRefObject<string | null>, { key }: KeyboardEvent) {
-  const kept = early.current ?? '';
-  early.current = key === 'Backspace' ? kept.slice(0, -1) : kept + key;
+function take(early: MutableRefObject<string | null>, key: string, { end, go }: Moves) {
+  const text = early.current ?? '';
+  const typed = text.trim();
+  if (key === 'Escape') end();
+  else if (key === 'Backspace') early.current = text.slice(0, -1);
+  else if (key !== 'Enter') early.current = text + key;
+  else if (typed !== '') go(findPath(typed), typed);
 }

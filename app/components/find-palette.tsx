@@ -1,42 +1,43 @@
-import { useNavigate } from '@remix-run/react';
 import { Command } from 'cmdk';
 import { Dialog } from 'radix-ui';
-import type { RefObject } from 'react';
+import type { KeyboardEvent, RefObject } from 'react';
 import { useCallback, useState } from 'react';
 import type { FindGroup } from '../../server/console/find-view.js';
 import { HitLine } from './find-hit';
 import { findPath, groupTitles, hitPath, moreWords, nameLimit, type Place } from '~/format/find-words';
 import { useHits, type Hits } from '~/find-hits';
-import { useRecent } from '~/find-recent';
+import type { Recent } from '~/find-recent';
 
 interface Props {
   /** What was typed before its field had the focus. */
   early: RefObject<string | null>;
   /** What had the focus before, and gets it back. */
   before: RefObject<Element | null>;
-  operator: string;
+  recent: Recent;
   places: readonly Place[];
+  /** Leads there; `searched` is kept among the recent searches unless it is empty. */
+  onOpen: (path: string, searched: string) => void;
   onClose: () => void;
 }
 
 /** Search from anywhere. The first entry is always the answer to what is typed now; the hits below it follow the typing. */
-export default function FindPalette({ early, before, operator, places, onClose }: Props) {
-  const [text, setText] = useState('');
+export default function FindPalette({ early, before, recent, places, onOpen, onClose }: Props) {
+  const [text, setText] = useState(early.current ?? '');
   const typed = text.trim();
   const hits = useHits(typed);
-  const recent = useRecent(operator);
-  const navigate = useNavigate();
-  const open = (path: string, searched = typed) => {
-    recent.remember(searched);
-    onClose();
-    navigate(path);
-  };
+  const open = (path: string, searched = typed) => onOpen(path, searched);
   /** In the moment in which the field is there: an effect that comes a little later would lose letters. */
   const begin = useCallback((field: HTMLInputElement | null) => {
     if (!field) return;
     setText(early.current ?? '');
     field.focus();
   }, [early]);
+  /** Quicker than the list, which marks its first entry only after it has been drawn: the answer is that entry. */
+  const onEnter = (event: KeyboardEvent<HTMLInputElement>) => {
+    if (event.key !== 'Enter' || event.nativeEvent.isComposing || typed === '' || document.querySelector('.palette-item[data-selected=true]')) return;
+    event.preventDefault();
+    open(findPath(typed));
+  };
   return (
     <Dialog.Root open onOpenChange={(stays) => { if (!stays) onClose(); }}>
       <Dialog.Portal>
@@ -47,7 +48,7 @@ export default function FindPalette({ early, before, operator, places, onClose }
         }}>
           <Dialog.Title className="visually-hidden">Find</Dialog.Title>
           <Command label="Find" shouldFilter={false} loop>
-            <Command.Input ref={begin} className="palette-input" value={text} onValueChange={setText} maxLength={255} placeholder="e-mail, session, id, file name, app, process" aria-busy={hits.status === 'asking'} />
+            <Command.Input ref={begin} className="palette-input" value={text} onValueChange={setText} onKeyDown={onEnter} maxLength={255} placeholder="e-mail, session, id, file name, app, process" aria-busy={hits.status === 'asking'} />
             <Command.List className="palette-list" label="Results">
               {typed === '' ? <RecentSearches searches={recent.searches} clear={recent.clear} open={open} /> : (
                 <Command.Item value="answer" className="palette-item" onSelect={() => open(findPath(typed))}>

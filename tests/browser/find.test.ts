@@ -6,7 +6,7 @@ import { idFrom } from '../console/rows.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
-import { PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { heldScript, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { insertDocument, insertParseItem, insertParseJob, insertRow, sql } from '../support/factories.js';
 import { until } from '../support/until.js';
@@ -94,6 +94,27 @@ test('letters that are typed before the palette is there are its own, and press 
   await page.keyboard.press('f');   // the page has its keys back
   expect(await page.evaluate(() => document.activeElement?.hasAttribute('data-filter-box'))).toBe(true);
   expect(new URL(page.url()).pathname).toBe('/queues/parse-items');
+});
+
+test('the answer does not wait for the palette, and an escape takes it back before it is there', { timeout: 120_000 }, async () => {
+  const late = heldScript('find-palette');
+  const page = await browser.tab(`${web.url}/`, { cookie, before: late.hold });
+  await untilFeed(page, 'live');
+  await page.keyboard.press('/');
+  await page.keyboard.type('gw');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');   // the page has its keys back
+  await page.keyboard.press('q');
+  await untilPlace(page, /^\/queues\//);
+  await page.keyboard.press('/');
+  await page.keyboard.type(` ${ADDRESS}`);
+  await page.keyboard.press('Enter');
+  await page.locator('[data-answer=en]').waitFor();
+  expect(new URL(page.url()).searchParams.get('q')).toBe(ADDRESS);
+  expect(await palette(page).count()).toBe(0);
+  late.release();
+  await page.keyboard.press('Control+k');
+  await untilFound(page, /Recent searches.*anna\.weber@uni-bonn\.example/s);
 });
 
 test('hits come as they are typed, and arrows and enter open one; esc closes; a field keeps its slash, and Ctrl-K opens from within it', { timeout: 180_000 }, async () => {
