@@ -3,15 +3,18 @@ import { useEffect, useRef, useState } from 'react';
 import { isTyping } from '~/components/keyboard';
 import type { Selection } from '~/selection';
 
-/** `j` `k` move a cursor through the rows, `x` selects, `enter` opens, `esc` leaves. Returns the id under the cursor. */
-export function useRowKeys(rows: readonly { id: string }[], selection: Selection, path: (id: string) => string): string | null {
+/**
+ * `j` `k` move a cursor through the rows, `x` selects, `enter` opens, `esc` leaves. Returns the id under the cursor. While `away`, keys are
+ * meant for something else: a menu that was asked for and is still to come.
+ */
+export function useRowKeys(rows: readonly { id: string }[], selection: Selection, path: (id: string) => string, away = false): string | null {
   const [cursor, setCursor] = useState<string | null>(null);
   const navigate = useNavigate();
-  const latest = useRef({ rows, selection, path, cursor });
-  latest.current = { rows, selection, path, cursor };
+  const latest = useRef({ rows, selection, path, cursor, away });
+  latest.current = { rows, selection, path, cursor, away };
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || document.querySelector('[role=dialog]')) return;
+      if (latest.current.away || isTyping(event) || document.querySelector('[role=dialog]')) return;
       const { rows: list, cursor: at, selection: picked, path: to } = latest.current;
       if (event.key === 'j' || event.key === 'k') return move(list, at, event.key === 'j' ? 1 : -1, setCursor);
       if (at === null) return;

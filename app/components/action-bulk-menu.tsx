@@ -2,6 +2,7 @@ import { DropdownMenu } from 'radix-ui';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import { useDesk } from './action-desk';
+import { KeyMenu } from './ui/key-menu';
 import { actionWords } from '~/format/action-words';
 import { count } from '~/format/count';
 import { rowActionsOf, type RowAction } from '~/format/possible';
@@ -20,17 +21,12 @@ export default function BulkMenu({ page, filters, picked, open, onOpen }: Props)
   const actions = rowActionsOf(page.queue.table).filter((action) => action !== 'force_release');
   const all = page.matching > picked.length;
   return (
-    <DropdownMenu.Root modal={false} open={open} onOpenChange={onOpen}>
-      <DropdownMenu.Trigger className="btn" data-bulk-menu>Act on {count(picked.length)} <kbd aria-hidden="true">a</kbd></DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={6}>
-          <div className="menu-label">The {count(picked.length)} selected</div>
-          {actions.map((action) => <Item key={action} action={action} page={page} filters={filters} ids={picked} />)}
-          {all ? <><div className="menu-line" /><div className="menu-label">All {count(page.matching)} that match, at most 500</div></> : null}
-          {all ? actions.map((action) => <Item key={action} action={action} page={page} filters={filters} ids={null} />) : null}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <KeyMenu open={open} onOpen={onOpen} sideOffset={6} trigger={<DropdownMenu.Trigger className="btn" data-bulk-menu>Act on {count(picked.length)} <kbd aria-hidden="true">a</kbd></DropdownMenu.Trigger>}>
+      <div className="menu-label">The {count(picked.length)} selected</div>
+      {actions.map((action) => <Item key={action} action={action} page={page} filters={filters} ids={picked} />)}
+      {all ? <><div className="menu-line" /><div className="menu-label">All {count(page.matching)} that match, at most 500</div></> : null}
+      {all ? actions.map((action) => <Item key={action} action={action} page={page} filters={filters} ids={null} />) : null}
+    </KeyMenu>
   );
 }
 

@@ -2,6 +2,7 @@ import { Ellipsis } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { RowView } from '../../server/console/row-view.js';
 import { useDesk } from './action-desk';
+import { KeyMenu } from './ui/key-menu';
 import { actionWords } from '~/format/action-words';
 import { possibleNow, rowActionsOf, type RowAction } from '~/format/possible';
 import { orderOf, subjectOf } from '~/format/row-order';
@@ -20,14 +21,9 @@ interface Props {
 /** The actions on one row of a list. What is not possible stays in the menu, with the reason. */
 export default function RowMenu({ row, slug, noun, open, onOpen }: Props) {
   return (
-    <DropdownMenu.Root modal={false} open={open} onOpenChange={onOpen}>
-      <DropdownMenu.Trigger className="btn quiet icon row-menu" aria-label={`Actions on ${subjectOf(row, noun)}`} data-row-menu><Ellipsis aria-hidden /></DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
-          {rowActionsOf(row.table).map((action) => <Item key={action} action={action} row={row} slug={slug} noun={noun} />)}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <KeyMenu open={open} onOpen={onOpen} sideOffset={4} trigger={<DropdownMenu.Trigger className="btn quiet icon row-menu" aria-label={`Actions on ${subjectOf(row, noun)}`} data-row-menu><Ellipsis aria-hidden /></DropdownMenu.Trigger>}>
+      {rowActionsOf(row.table).map((action) => <Item key={action} action={action} row={row} slug={slug} noun={noun} />)}
+    </KeyMenu>
   );
 }
 

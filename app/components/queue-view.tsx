@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import { NothingYet } from './nothing-yet';
@@ -20,8 +21,10 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
   const counted = useLiveView<QueuePage>(topic, page);
   const live = useLiveRows(topic, page.rows, filters);
   const selection = useSelection(page.rows);
-  const cursor = useRowKeys(live.rows, selection, (id) => `/queues/${page.queue.slug}/${id}`);
-  const { menu, setMenu } = useActKey(selection.ids.size, cursor);
+  /** `bulk`, the id of a row, or null: whose menu of actions is open. */
+  const [menu, setMenu] = useState<string | null>(null);
+  const cursor = useRowKeys(live.rows, selection, (id) => `/queues/${page.queue.slug}/${id}`, menu !== null);
+  useActKey(selection.ids.size, cursor, setMenu);
   const { reading, watch } = useReading(menu ?? cursor);
   const fresh = useFreshRows(live.fresh, reading || selection.ids.size > 0);
   return (

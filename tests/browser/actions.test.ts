@@ -4,7 +4,7 @@ import { itemFrom, staleItem } from '../console/rows.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
-import { PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { heldScript, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { insertParseJob, insertWorker } from '../support/factories.js';
 import { faultsOf } from '../support/faults.js';
@@ -140,6 +140,28 @@ test('a row is released from its list by the keyboard alone, and the focus comes
   await page.locator('[role=dialog]').waitFor({ state: 'detached' });
   await until(() => page.evaluate((row) => document.activeElement?.closest('tr')?.getAttribute('data-row-id') === row, id), { what: 'the focus back on the row' });
   expect(await rowOf(id)).toMatchObject({ state: 'queued' });
+});
+
+test.each([
+  ['one row', ['j', 'a'], 'action-row-menu', 'data-action'],
+  ['the rows selected', ['j', 'x', 'a'], 'action-bulk-menu', 'data-bulk-action'],
+] as const)('the menu of %s, asked for by key before it is there, takes the focus when it comes, and no key goes elsewhere meanwhile', { timeout: 120_000 }, async (_, keys, script, marked) => {
+  const { id } = await stale({ user_id: script });
+  const late = heldScript(script);
+  const page = await browser.tab(`${web.url}/queues/parse-items?user=${script}`, { cookie: cookies.operator, before: late.hold });
+  await untilFeed(page, 'live');
+  for (const key of keys) await page.keyboard.press(key);
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('x');
+  late.release();
+  const first = page.locator('[role=menu] [role=menuitem]').first();
+  await first.waitFor();
+  const wanted = await first.getAttribute(marked);
+  await until(() => page.evaluate((name) => document.activeElement?.getAttribute(name) ?? null, marked).then((at) => at !== null && at === wanted), { what: 'the focus on the first action' });
+  expect(page.url()).toContain('?user=');
+  expect(await page.locator(`[data-row-id="${id}"][data-selected=true]`).count()).toBe(keys.length - 2);
+  await page.keyboard.press('Escape');
+  await page.locator('[role=menu]').waitFor({ state: 'detached' });
 });
 
 test('a role that may not sees every action with the reason, and an admin takes a live lease only after typing what the card asks for', { timeout: 180_000 }, async () => {
