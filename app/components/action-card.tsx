@@ -28,7 +28,8 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
   const applied = answer?.outcome === 'applied';
   const judging = useJudging(order, applied);
   const { again, view } = judging;
-  const blocked = useBlocked(order, judging, reason, confirmation);
+  const unknown = answer?.outcome === 'unknown';
+  const blocked = useBlocked(order, judging, unknown, reason, confirmation);
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const words = actionWords(order.action);
@@ -60,7 +61,7 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
       <dl className="action-facts" aria-label="Evidence">
         <Evidence view={view} order={order} applied={applied} onChange={onChange} />
       </dl>
-      {applied ? null : <Truth judging={judging} />}
+      {applied ? null : <Truth judging={judging} unknown={unknown} />}
       {answer ? <AnswerNote answer={answer} /> : null}
       {anew ? <p><Button onClick={lookAnew}>Judge the lease #{token} instead</Button></p> : null}
       {applied ? (
@@ -113,12 +114,12 @@ function Evidence({ view, order, applied, onChange }: EvidenceProps) {
 }
 
 /** What the database said when it was asked last: heard by a screen reader when it changes. */
-function Truth({ judging: { view, fault } }: { judging: Judging }) {
+function Truth({ judging: { view, fault }, unknown }: { judging: Judging; unknown: boolean }) {
   const no = view !== null && !view.judged.possible ? view.judged : null;
   return (
     <div role="status" data-judged={view === null ? 'reading' : no ? no.code : 'possible'}>
       {fault ? <p className="action-note tone-low">{fault}</p> : null}
-      {no ? <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{no.text}</bdi></p> : view ? <span className="visually-hidden">Possible now.</span> : null}
+      {no ? <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{no.text}</bdi>{unknown ? ' That may be your own press: press again, and you are told.' : null}</p> : view ? <span className="visually-hidden">Possible now.</span> : null}
     </div>
   );
 }
@@ -133,10 +134,14 @@ function Leave({ onStay, onLeave }: { onStay: () => void; onLeave: () => void })
   );
 }
 
-/** Why the press would be of no use now, and the field that is missing, if one is. */
-function useBlocked(order: Order, { view, fault }: Judging, reason: string, confirmation: string): { why: string; needs?: string } | null {
+/**
+ * Why the press would be of no use now, and the field that is missing, if one is. One whose outcome is not known may always be repeated: it may
+ * be the very reason why it is not possible any more, and only the repeated attempt tells.
+ */
+function useBlocked(order: Order, { view, fault }: Judging, unknown: boolean, reason: string, confirmation: string): { why: string; needs?: string } | null {
   const whyNot = useWhyNot(order.action);
   if (whyNot !== null) return { why: whyNot };
+  if (unknown && reason.trim() !== '') return null;
   if (fault !== null) return { why: fault };
   if (view === null) return { why: 'Reading how it stands now.' };
   if (!view.judged.possible) return { why: 'Not possible now; this follows along and says when it is.' };

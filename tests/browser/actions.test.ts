@@ -111,6 +111,8 @@ test('when the answer is lost the card says that it is not known, and a second p
   await page.locator('[data-outcome=unknown]').waitFor();
   expect(await page.textContent('[data-outcome=unknown]')).toMatch(/not known whether this took effect. Press again/);
   expect(await rowOf(id)).toMatchObject({ state: 'queued' });
+  await untilJudged(page, 'already_released');
+  expect(await page.textContent('[data-judged]')).toMatch(/may be your own press: press again/);
   await page.click(SUBMIT);
   await page.locator('[data-outcome=applied]').waitFor();
   expect(await auditOf(id)).toEqual([{ action: 'release', outcome: 'applied', refusal: null, reason: 'A bad line' }]);
