@@ -78,7 +78,7 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
               <input id={`${id}-confirm`} className="field mono" required autoComplete="off" spellCheck={false} value={confirmation} onChange={(event) => setConfirmation(event.target.value)} data-needs="confirmation" />
             </div>
           )}
-          {leaving ? <Leave onStay={() => setLeaving(false)} onLeave={onClose} /> : (
+          {leaving ? <Leave unknown={unknown} onStay={() => setLeaving(false)} onLeave={onClose} /> : (
             <div className="action-buttons">
               <Button type="submit" look="primary" aria-disabled={blocked !== null || pending || undefined} aria-describedby={`${id}-why`}>{pending ? 'Acting…' : words.label}</Button>
               <Button onClick={close} aria-disabled={pending || undefined}>Leave it</Button>
@@ -124,10 +124,10 @@ function Truth({ judging: { view, fault }, unknown }: { judging: Judging; unknow
   );
 }
 
-function Leave({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) {
+function Leave({ unknown, onStay, onLeave }: { unknown: boolean; onStay: () => void; onLeave: () => void }) {
   return (
     <div className="action-buttons" role="alert">
-      <span className="soft">Nothing was done yet. Drop what you typed?</span>
+      <span className="soft">{unknown ? 'Not known whether it took effect; the audit will tell. Drop what you typed?' : 'Nothing was done yet. Drop what you typed?'}</span>
       <Button onClick={onLeave}>Drop it and close</Button>
       <Button look="primary" onClick={onStay} autoFocus>Go on</Button>
     </div>
