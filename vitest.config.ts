@@ -9,7 +9,7 @@ export default defineConfig({
     setupFiles: ['tests/support/watch.ts'],
     pool: 'forks',
     poolOptions: { forks: { minForks: 1, maxForks: 2 } },
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,
     unstubEnvs: true,
