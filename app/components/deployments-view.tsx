@@ -1,6 +1,6 @@
 import { Link, useRevalidator } from '@remix-run/react';
 import clsx from 'clsx';
-import { useEffect, useState } from 'react';
+import { lazy, useEffect, useState } from 'react';
 import type { DeploymentsPage } from '../../server/console/deployments.js';
 import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
 import type { RowView } from '../../server/console/row-view.js';
@@ -8,11 +8,14 @@ import { DeploymentTable } from './deployment-table';
 import { HostingNote } from './deployment-hosting';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
+import { Later } from './ui/later';
 import { Shape } from './ui/shape';
 import { count } from '~/format/count';
 import { filterQuery, withFilter } from '~/format/filters';
 import { stateLooks } from '~/format/state';
 import { useLiveRows } from '~/live/use-live';
+
+const ExportMenu = lazy(() => import('./export-menu'));
 
 /** Releases and refusals are not in the leased row: they are read again when a publish begins or ends, and while one runs every so often (milliseconds). */
 const LOOK_AGAIN_MS = 5_000;
@@ -28,7 +31,10 @@ export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filt
       <div className="queue-head">
         <h1>Deployments</h1>
         <span className="dim">one row an app; the row is its publish lock</span>
-        <div className="queue-tools"><Link className="link" to="/queues/deployments">As a queue</Link></div>
+        <div className="queue-tools">
+          <Link className="link" to="/queues/deployments">As a queue</Link>
+          <Later><ExportMenu path="/queues/deployments/export" query={filterQuery({ ...filters, before: null, after: null })} /></Later>
+        </div>
       </div>
       <HostingNote hosting={page.hosting} />
       <div className="chips mb-3">{(['building', 'live', 'failed'] as const).map((state) => <Chip key={state} state={state} page={page} filters={filters} />)}</div>

@@ -1,16 +1,20 @@
 import { Form, Link } from '@remix-run/react';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
+import { lazy } from 'react';
 import type { NowView } from '../../server/console/now.js';
 import type { RedeployFilters, RedeployLine, RedeploysPage } from '../../server/console/redeploys.js';
 import { Age } from './age';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
+import { Later } from './ui/later';
 import { Shape } from './ui/shape';
 import { age, duration } from '~/format/age';
-import { redeployPath, redeploysPath } from '~/format/redeploy-words';
+import { redeployPath, redeploysPath, redeploysQuery } from '~/format/redeploy-words';
 import { useFollow } from '~/follow';
 import { useLiveView } from '~/live/use-live';
+
+const ExportMenu = lazy(() => import('./export-menu'));
 
 /** Version changes, newest first; read again while one of them rolls, and when it ends. */
 export function RedeployList({ page, filters, now: loaded }: { page: RedeploysPage; filters: RedeployFilters; now: NowView }) {
@@ -18,7 +22,10 @@ export function RedeployList({ page, filters, now: loaded }: { page: RedeploysPa
   useFollow(JSON.stringify(boards.map(({ redeploy, tally, processes }) => [redeploy, tally, processes.length])));
   return (
     <>
-      <div className="queue-head"><h1>Redeploys</h1><span className="dim">each change of version, by role</span></div>
+      <div className="queue-head">
+        <h1>Redeploys</h1><span className="dim">each change of version, by role</span>
+        <div className="queue-tools"><Later><ExportMenu path="/exports/redeploys" query={redeploysQuery({ ...filters, before: null, after: null })} /></Later></div>
+      </div>
       <Filters filters={filters} />
       {page.redeploys.length > 0 ? <div className="card table-wrap"><Table lines={page.redeploys} /></div> : <Nothing empty={page.empty} />}
       <Pager page={page} before={filters.before} to={(change) => redeploysPath({ ...filters, before: null, after: null, ...change })} />

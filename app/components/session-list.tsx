@@ -1,13 +1,17 @@
 import { Form, Link } from '@remix-run/react';
 import { X } from 'lucide-react';
+import { lazy } from 'react';
 import type { SessionFilters, SessionsPage, SessionSummary } from '../../server/console/sessions.js';
 import { Age } from './age';
 import { OutsideId } from './names';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
+import { Later } from './ui/later';
 import { count } from '~/format/count';
 import { sessionPath } from '~/format/session-words';
 import { useCursor } from '~/cursor';
+
+const ExportMenu = lazy(() => import('./export-menu'));
 
 /** Sessions by their newest upload or analysis: a picture of when it was loaded. */
 export function SessionList({ page, filters }: { page: SessionsPage; filters: SessionFilters }) {
@@ -15,7 +19,10 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
   const cursor = useCursor(rows, (id) => pathOf(rows.find((row) => row.id === id)!.session));
   return (
     <>
-      <div className="queue-head"><h1>Sessions</h1><span className="dim">a user's sets of sources, newest activity first</span></div>
+      <div className="queue-head">
+        <h1>Sessions</h1><span className="dim">a user's sets of sources, newest activity first</span>
+        <div className="queue-tools"><Later><ExportMenu path="/exports/sessions" query={queryOf({ ...filters, before: null })} /></Later></div>
+      </div>
       <div className="filter-bar chips" role="search" aria-label="Find a session">
         <Form method="get" action="/sessions" className="filter-form">
           <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Find by session id or user id, whole" placeholder="session id or user id" />
@@ -38,9 +45,14 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
   );
 }
 
-function sessionsPath({ q, before }: SessionFilters): string {
+function sessionsPath(filters: SessionFilters): string {
+  return `/sessions${queryOf(filters)}`;
+}
+
+/** Empty, or with its question mark. */
+function queryOf({ q, before }: SessionFilters): string {
   const query = new URLSearchParams({ ...(q === null ? {} : { q }), ...(before === null ? {} : { before }) });
-  return query.size === 0 ? '/sessions' : `/sessions?${query}`;
+  return query.size === 0 ? '' : `?${query}`;
 }
 
 function pathOf({ sessionId, userId }: SessionSummary): string {
@@ -51,7 +63,7 @@ function Row({ id, session, cursor }: { id: string; session: SessionSummary; cur
   return (
     <tr data-row-id={id} data-cursor={cursor}>
       <td className="first"><Link className="row-link" discover="none" to={pathOf(session)}><OutsideId id={session.sessionId} width="34ch" /></Link></td>
-      <td data-label="user"><Link className="quiet-link" discover="none" to={`/sessions?q=${encodeURIComponent(session.userId)}`}><OutsideId id={session.userId} width="22ch" /></Link></td>
+      <td data-label="user"><Link className="quiet-link" discover="none" to={`/sessions?q=${encodeURIComponent(session.userId)}`}><OutsideId id={session.userId} width="34ch" /></Link></td>
       <Figure label="documents" n={session.documents} /><Figure label="open uploads" n={session.openUploads} /><Figure label="analyses" n={session.analyses} /><Figure label="open" n={session.openAnalyses} />
       <td className="r" data-label="newest">{session.newestAt === null ? <span className="dim">–</span> : <Age at={session.newestAt} suffix=" ago" />}</td>
     </tr>

@@ -64,10 +64,14 @@ export function fateState({ state, lost, errorCode }: LeaseFate): string {
 }
 
 export function redeploysPath(filters: Partial<RedeployFilters>): string {
+  return `/redeploys${redeploysQuery(filters)}`;
+}
+
+/** Empty, or with its question mark. */
+export function redeploysQuery(filters: Partial<RedeployFilters>): string {
   const query = new URLSearchParams();
   for (const name of ['role', 'state', 'version', 'before', 'after'] as const) if (filters[name]) query.set(name, filters[name]);
-  const text = query.toString();
-  return text === '' ? '/redeploys' : `/redeploys?${text}`;
+  return query.size === 0 ? '' : `?${query}`;
 }
 
 export function redeployPath(id: string, filter: Partial<FateFilter> = {}): string {

@@ -37,7 +37,7 @@ test('JSON says how many rows it has and that they are all', async () => {
 });
 
 test('an export that stops at the cap says so', async () => {
-  expect(await whole('csv', 2)).toMatch(/Stopped after 2 rows: more rows match\. Narrow the filter to export the rest\.\r\n$/);
+  expect(await whole('csv', 2)).toMatch(/Stopped after 2 rows: more match\. Narrow the filter to export the rest\.\r\n$/);
   expect(JSON.parse(await whole('json', 2))).toMatchObject({ count: 2, complete: false });
   expect(JSON.parse(await whole('json', 5))).toMatchObject({ count: 5, complete: true });
 });

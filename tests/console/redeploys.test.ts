@@ -2,6 +2,7 @@
  * A redeploy acted out with the engine's own statements, and counted twice: by the page, and here from the bare events, lease by lease,
  * without any of the page's SQL.
  */
+import { Readable } from 'node:stream';
 import { Kysely, PostgresDialect } from 'kysely';
 import { beforeEach, beforeAll, expect, test } from 'vitest';
 import type { DB } from '../../server/db/generated.js';
@@ -14,6 +15,7 @@ import { settle } from '../../server/lease/settle.js';
 import { sweep } from '../../server/lease/sweep.js';
 import { parseFateFilter, readRedeployPage } from '../../server/console/redeploy.js';
 import { parseRedeployFilters, readRedeploys } from '../../server/console/redeploys.js';
+import { exportRedeploys } from '../../server/console/redeploys-export.js';
 import { readDrainBoards } from '../../server/console/redeploy-board.js';
 import { readOnly } from '../../server/console/read.js';
 import type { Lease } from '../../server/lease/lease.js';
@@ -85,6 +87,17 @@ async function countByHand() {
   }
   return { counts: { ...counts, lateWrites: events.filter(({ cause }) => cause === 'late_write').length }, pauses };
 }
+
+test('an export counts the leases of each redeploy as its page does', async () => {
+  const id = await redeploy();
+  const { tally } = (await readRedeployPage(kysely, id, parseFateFilter(new URLSearchParams())))!;
+  const [headings, line] = (await Readable.from(exportRedeploys(kysely, parseRedeployFilters(new URLSearchParams()), 'csv')).toArray()).join('').split('\r\n').map((text) => text.split(','));
+  expect(Object.fromEntries(headings!.map((name, at) => [name, line![at]]))).toMatchObject({
+    id, role: 'worker', from_version: 'v1', to_version: 'v2', outgoing: '2', incoming: '1', killed: '1', in_flight: String(tally.inFlight), finished: String(tally.finished),
+    given_back: String(tally.givenBack), expired: String(tally.expired), held: '0', waiting: String(tally.waiting), late_writes: String(tally.lateWrites), lost: '0',
+  });
+  expect(tally.inFlight).toBeGreaterThan(5);
+});
 
 test('what became of each lease is what the events say, and nothing else is counted', async () => {
   const id = await redeploy();
@@ -200,6 +213,11 @@ test('the list is filtered by role, state and version, and paged by keyset both 
   expect((await read('version=v7')).redeploys.map(({ fromVersion }) => fromVersion).sort()).toEqual(['v6', 'v7']);
   expect((await read('role=moon&state=x&before=1')).redeploys).toHaveLength(20);
   expect((await read('version=nothing')).empty).toBe(false);
+  const file = async (query: string, cap?: number) => JSON.parse((await Readable.from(exportRedeploys(kysely, parseRedeployFilters(new URLSearchParams(query)), 'json', cap)).toArray()).join('')) as { redeploys: { id: string; tally: object }[]; count: number; complete: boolean };
+  const whole = await file('before=' + seen[3]);   // always the whole list
+  expect([whole.redeploys.map(({ id }) => id), whole.count, whole.complete]).toEqual([seen, 45, true]);
+  expect(await file('role=web', 20)).toMatchObject({ count: 20, complete: false });
+  expect(await file('version=v7')).toMatchObject({ count: 2, complete: true });
 });
 
 test('a long log costs the page of a redeploy little: it reads the minutes of the drain, and the rare ends by their index', { timeout: 120_000 }, async () => {

@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from 'vitest';
 import { cacheWords, lostOf } from '~/format/session-words';
 import { readSession } from '../../server/console/session.js';
 import { tryRebuild } from '../../server/console/session-rebuild.js';
 import { parseSessionFilters, readSessions, SESSIONS_PER_PAGE } from '../../server/console/sessions.js';
+import { exportSessions } from '../../server/console/sessions-export.js';
 import { createKysely } from '../../server/db/kysely.js';
 import type { TestDatabase } from '../support/database.js';
 import { testDatabase } from '../support/database.js';
@@ -73,6 +75,12 @@ test('sessions come newest first, each once, in pages without a gap or a double'
   const found = [...first.sessions, ...second.sessions].map((session) => session.sessionId);
   expect(found).toEqual(['walk-0', ...made.slice(1).reverse()]);
   expect(second.next).toBeNull();
+  const file = async (query: string, cap?: number) => (await Readable.from(exportSessions(kysely, parseSessionFilters(new URLSearchParams(query)), 'csv', cap)).toArray()).join('').split('\r\n');
+  const lines = await file('q=walker');
+  expect(lines.map((line) => line.split(',')[0])).toEqual(['session', ...found, '']);
+  expect(lines[1]).toMatch(/^walk-0,walker,[0-9a-f-]{36},\d{4}-\d\d-\d\dT[\d:.]+Z,0,2,1,1$/);
+  expect(await file('q=walker', 7)).toEqual([...lines.slice(0, 8), 'Stopped after 7 sessions: more match. Narrow the filter to export the rest.', '']);
+  expect(await file(`q=walker&before=${first.next}`)).toEqual(lines);   // always the whole list
   expect(first.sessions[0]).toMatchObject({ userId: 'walker', documents: 0, openUploads: 2, analyses: 1, openAnalyses: 1 });
 });
 

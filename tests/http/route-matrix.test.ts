@@ -34,6 +34,8 @@ const MATRIX: Record<string, { path: string; reads: Least; acts: Least }> = {
   'routes/_console.workers': { path: '/workers', reads: 'viewer', acts: 'nobody' },
   'routes/_console.audit': { path: '/audit', reads: 'viewer', acts: 'nobody' },
   'routes/audit.export': { path: '/audit/export', reads: 'viewer', acts: 'nobody' },
+  'routes/exports.sessions': { path: '/exports/sessions', reads: 'viewer', acts: 'nobody' },
+  'routes/exports.redeploys': { path: '/exports/redeploys', reads: 'viewer', acts: 'nobody' },
   'routes/audit.fresh': { path: '/audit/fresh', reads: 'viewer', acts: 'nobody' },
   // Its actions ask for their roles row by row, by the same door as the route of single ones; without a known action there is nothing to do.
   'routes/operations.bulk': { path: '/operations/bulk?queue=parse-items', reads: 'viewer', acts: 'nobody' },
