@@ -10,6 +10,7 @@ import { NonceContext } from './nonce';
 export const streamTimeout = 10_000;
 
 export default function handleRequest(request: Request, status: number, headers: Headers, remix: EntryContext, context: AppLoadContext) {
+  if (status === 503) headers.set('Retry-After', '5'); // an outage that a loader met; see server/http/pages.ts
   const whole = isbot(request.headers.get('user-agent') ?? '') || remix.isSpaMode;
   const page = (
     <NonceContext.Provider value={context.nonce}>

@@ -1,9 +1,15 @@
-import { isRouteErrorResponse, useRouteError } from '@remix-run/react';
+import { isRouteErrorResponse, useRevalidator, useRouteError } from '@remix-run/react';
+import { useEffect } from 'react';
+
+/** Between one try to read the page again and the next (milliseconds), while the database is away. */
+const AGAIN_MS = 5_000;
 
 /** What is true, and what to do next. Never a stack trace: details are in the log. */
 export function FailurePage() {
   const error = useRouteError();
-  const { title, text } = wordsFor(error);
+  const away = isOutage(error);
+  useAgain(away);
+  const { title, text } = away ? AWAY : wordsFor(error);
   return (
     <div className="pt-2">
       <div className="empty" role="alert">
@@ -15,6 +21,27 @@ export function FailurePage() {
   );
 }
 
+const AWAY = {
+  title: 'No answer right now',
+  text: `The database, or this server, does not answer, answers too slowly, or refuses connections. This page asks again by itself every ${AGAIN_MS / 1000} s; if it stays so, npx leaseboard doctor says what to check.`,
+};
+
+/** Said by a loader (503); or the answer was none of Remix's, since none came or the door in front of Remix could not ask the database. */
+function isOutage(error: unknown): boolean {
+  if (isRouteErrorResponse(error)) return error.status === 503;
+  return error instanceof Error && /decode turbo-stream|failed to fetch|networkerror|load failed/i.test(error.message);
+}
+
+/** Reads the page again until it can be shown. */
+function useAgain(away: boolean): void {
+  const { revalidate } = useRevalidator();
+  useEffect(() => {
+    if (!away) return;
+    const timer = setInterval(revalidate, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [away, revalidate]);
+}
+
 function wordsFor(error: unknown): { title: string; text: string } {
   if (!isRouteErrorResponse(error)) {
     return { title: 'This page could not be shown', text: 'Something failed on the server; the log says what. Work is not affected: workers and their leases go on. Reload in a moment, and check that the database answers (npx leaseboard doctor).' };
@@ -23,7 +50,6 @@ function wordsFor(error: unknown): { title: string; text: string } {
     const text = typeof error.data === 'string' && error.data !== '' ? error.data : 'There is no page at this address. It may have been mistyped, or the row may have been removed by retention.';
     return { title: 'Not here', text };
   }
-  if (error.status === 503) return { title: 'The database did not answer in time', text: 'Work is not affected. Reload in a moment.' };
   if (error.status === 403) return { title: 'Not for your role', text: typeof error.data === 'string' ? error.data : 'Ask an admin.' };
   return { title: `The server answered ${error.status}`, text: typeof error.data === 'string' ? error.data : 'Reload in a moment.' };
 }

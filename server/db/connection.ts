@@ -6,6 +6,7 @@
 import pg from 'pg';
 import type { Config } from '../config.js';
 import type { Logger } from '../log.js';
+import { noteUnopened } from './connection-errors.js';
 
 /** Waiting for a free or a new connection longer than this (ms) is an error: the pool is exhausted or the server is away. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -14,6 +15,16 @@ const MAX_NAME_BYTES = 63;
 
 type Who = { role: string, log: Logger };
 type Where = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePoolMax' | 'appVersion'>;
+
+/** Notes the errors of its start, so that isConnectionError() knows them apart from those of a statement. */
+class Client extends pg.Client {
+  override connect(): Promise<pg.Client>;
+  override connect(callback: (error: Error) => void): void;
+  override connect(callback?: (error: Error) => void): Promise<pg.Client> | void {
+    if (!callback) return super.connect().catch((error: unknown) => { noteUnopened(error); throw error; });
+    super.connect((error: Error) => { noteUnopened(error); callback(error); });
+  }
+}
 
 /** What pg needs to connect to `url`. `sslmode` has its libpq meaning (require: encrypted; verify-full: checked as well). */
 export function connectionConfig(url: string, options: { applicationName: string }): pg.ClientConfig {
@@ -37,6 +48,7 @@ export function applicationName(role: string, version: string): string {
 export function createPool(config: Where, who: Who): pg.Pool {
   const pool = new pg.Pool({
     ...connectionConfig(config.databaseUrl, { applicationName: applicationName(who.role, config.appVersion) }),
+    Client,
     max: config.databasePoolMax,
     idleTimeoutMillis: 30_000,
   });
@@ -51,11 +63,11 @@ export function createPool(config: Where, who: Who): pg.Pool {
 /** One connection of its own through the direct URL: session state (LISTEN, advisory locks) is safe on it. End it with `client.end()`. */
 export async function connectDirect(config: Where, who: Who & { purpose: string }): Promise<pg.Client> {
   const name = applicationName(`${who.role}/${who.purpose}`, config.appVersion);
-  const client = new pg.Client(connectionConfig(config.databaseDirectUrl, { applicationName: name }));
+  const client = new Client(connectionConfig(config.databaseDirectUrl, { applicationName: name }));
   client.on('error', error => who.log.warn({ event: 'direct_connection_lost', purpose: who.purpose, error }, 'A direct database connection was lost'));
   await client.connect();
   return client;
 }
 
 export { inTransaction } from './transaction.js';
-export { errorCode, isConnectionError, isRetryable } from './connection-errors.js';
+export { errorCode, isConnectionError, isRetryable, refusalAtConnect } from './connection-errors.js';

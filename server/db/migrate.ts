@@ -72,7 +72,10 @@ export function migrationsIn(projectRoot: string): string {
   return path.join(projectRoot, 'sql', 'migrations');
 }
 
-/** A database that does not answer is waited for until the deadline; one that turns us away is not. */
+/** Accepts no connections for now (a restore, a rename): here it can only be the answer to ours. */
+const NOT_NOW = '55000';
+
+/** A database that does not answer, or accepts nobody for now, is waited for until the deadline; one that turns us away is not. */
 async function connect(options: MigrateOptions, deadline: number): Promise<pg.Client> {
   for (let tellAt = 0; ;) {
     const client = new pg.Client(connectionConfig(options.directUrl, { applicationName: options.applicationName ?? 'leaseboard migrate' }));
@@ -82,9 +85,9 @@ async function connect(options: MigrateOptions, deadline: number): Promise<pg.Cl
       return client;
     } catch (error) {
       await client.end().catch(() => {});
-      if (performance.now() > deadline || !isConnectionError(error)) throw unreachable(options.directUrl, error);
+      if (performance.now() > deadline || !(isConnectionError(error) || errorCode(error) === NOT_NOW)) throw unreachable(options.directUrl, error);
       if (performance.now() > tellAt) {
-        options.log.warn({ event: 'database_away', code: errorCode(error) }, 'The database does not answer yet; trying again');
+        options.log.warn({ event: 'database_away', code: errorCode(error) }, 'The database does not answer or accepts no connections yet; trying again');
         tellAt = performance.now() + TELL_AGAIN_MS;
       }
       await pause(500);

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, NextFunction, Request, Response } from 'express';
 import { Problem, sendProblem } from '../api/problem.js';
-import { isConnectionError } from '../db/connection-errors.js';
+import { isConnectionError, refusalAtConnect } from '../db/connection-errors.js';
 import { isLimitReached } from '../db/limited.js';
 import type { Logger } from '../log.js';
 
@@ -22,12 +22,17 @@ export function asProblem(error: unknown): Problem {
   if (isLimitReached(error)) {
     return new Problem(503, 'database_slow', 'The database took too long to answer. Try again in a few seconds; if it stays slow, look for long locks with: npx leaseboard doctor', { headers: { 'Retry-After': '5' } });
   }
-  if (isConnectionError(error)) {
-    return new Problem(503, 'database_unreachable', 'The database does not answer right now. Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.', { headers: { 'Retry-After': '5' } });
-  }
+  if (isConnectionError(error)) return new Problem(503, 'database_unreachable', awayWords(refusalAtConnect(error)), { headers: { 'Retry-After': '5' } });
   const status = clientStatus(error);
   if (status) return new Problem(status, 'invalid_request', 'The request could not be read. Check its path, headers and body, then send it again.');
   return new Problem(500, 'internal', 'Something failed on our side and was logged with the request id of this answer. Try again; if it stays, report that id.');
+}
+
+/** A server that refuses to open connections at all did not come to any statement: nothing was done. */
+function awayWords(refusal: string | undefined): string {
+  const what = refusal === undefined ? 'The database does not answer right now.' : `The database refuses connections right now (SQLSTATE ${refusal}).`;
+  const stays = refusal === undefined ? '' : ' If it stays so, npx leaseboard doctor says what to check.';
+  return `${what} Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.${stays}`;
 }
 
 /** Express and its body parser mark errors of the request itself with a 4xx status. */

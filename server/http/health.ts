@@ -1,4 +1,5 @@
 import { Router, type Response } from 'express';
+import { refusalAtConnect } from '../db/connection-errors.js';
 import { migrationsIn, pendingMigrations } from '../db/migrate.js';
 import type { World } from './load-context.js';
 
@@ -32,8 +33,9 @@ async function databaseReasons(world: World): Promise<string[]> {
   try {
     const pending = await pendingMigrations(world.pool, migrationsIn(world.config.projectRoot));
     return pending.length > 0 ? [`schema: ${pending.length} migrations of this version are not applied, first ${pending[0]}`] : [];
-  } catch {
-    return ['database: it does not answer'];
+  } catch (error) {
+    const refusal = refusalAtConnect(error);
+    return [refusal === undefined ? 'database: it does not answer' : `database: it refuses connections (SQLSTATE ${refusal})`];
   }
 }
 

@@ -4,11 +4,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate, pendingMigrations, schemaVersion } from '../../server/db/migrate.js';
 import { readMigrations } from '../../server/db/migration-files.js';
 import { createLogger } from '../../server/log.js';
-import { testDatabase, type TestDatabase } from '../support/database.js';
+import { onServer, testDatabase, type TestDatabase } from '../support/database.js';
 import { startTransactionPooler } from '../support/transaction-pooler.js';
 import { until } from '../support/until.js';
 
@@ -151,6 +152,18 @@ describe('a migration', () => {
     const unknown = await at((url) => { url.pathname = '/nowhere'; });
     expect(unknown).toMatchObject({ code: 'database_refused', message: expect.stringMatching(/^The database nowhere at .* refuses the connection: .*does not exist.* Check DATABASE_URL/) });
     expect(String(silent) + String(unknown)).not.toContain('hunter2');
+  });
+
+  it('waits for a database that accepts no connections yet', async () => {
+    const database = await testDatabase();
+    const accept = (yes: boolean) => onServer((client) => client.query(`alter database ${new URL(database.url).pathname.slice(1)} allow_connections ${yes}`));
+    const said: string[] = [];
+    write({ '0001_a.sql': 'create table waited (n int);\n' });
+    await accept(false);
+    const booted = migrate({ directUrl: database.url, migrationsDir: folder, log: pino({ base: null }, { write: (line) => void said.push(line) }) });
+    await until(() => said.some((line) => line.includes('"event":"database_away","code":"55000"')));
+    await accept(true);
+    expect(await booted).toEqual({ applied: ['0001_a.sql'] });
   });
 
   it('is refused on a database that is not UTF8', async () => {
