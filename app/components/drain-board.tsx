@@ -6,6 +6,7 @@ import { Lifelines } from '~/charts/lifelines';
 import { age } from '~/format/age';
 import { capabilityWords } from '~/format/attention';
 import { listed } from '~/format/count';
+import { rolloutWords } from '~/format/fleet-words';
 import { redeployPath } from '~/format/redeploy-words';
 
 interface Props {
@@ -39,7 +40,7 @@ function Board({ board, now, asOf, without }: Omit<Props, 'boards'> & { board: D
           <Count name="lost" n={tally.lost} count="lost" bad={tally.lost > 0} />
           <div><dt>killed in</dt><dd suppressHydrationWarning>{deadlineWords(board, now)}</dd></div>
         </dl>
-        <p className="soft board-note">{fleetWords(board)}</p>
+        <p className="soft board-note">{rolloutWords(board)}</p>
         {board.onlyOld.length > 0 && without !== 'gaps' ? <p className="board-gap" data-only-old>{`Only ${fromVersion} can ${listed(board.onlyOld.map(capabilityWords))}: when it is gone, nobody takes this work. Start a process of ${toVersion} that does; what waits meanwhile is not lost.`}</p> : null}
         {without === 'lifelines' ? null : <Lifelines workers={board.processes} redeploys={[board.redeploy]} now={now} />}
       </Section>
@@ -57,27 +58,4 @@ function deadlineWords({ processes }: DrainBoard, now: number): string {
   if (deadlines.length === 0) return '–';
   const first = Math.min(...deadlines);
   return first > now ? age(first - now) : 'past its deadline';
-}
-
-/** "v42: 2 work, 1 drains, 1 stopped clean. v43: 2 work." More than one version at work is said first. */
-function fleetWords({ redeploy: { fromVersion, toVersion }, processes }: DrainBoard): string {
-  const [old, fresh] = (['outgoing', 'incoming'] as const).map((side) => countLeaving(processes.filter((process) => process.side === side)));
-  const mixed = old!.working + old!.draining > 0 && fresh!.working > 0 ? 'Mixed versions. ' : '';
-  return `${mixed}${fromVersion}: ${leavingWords(old!)}. ${toVersion}: ${leavingWords(fresh!)}.`;
-}
-
-type Leavings = Record<DrainBoard['processes'][number]['leaving'], number>;
-
-function countLeaving(processes: DrainBoard['processes']): Leavings {
-  const counts: Leavings = { working: 0, draining: 0, clean: 0, killed: 0 };
-  for (const { leaving } of processes) counts[leaving] += 1;
-  return counts;
-}
-
-function leavingWords({ working, draining, clean, killed }: Leavings): string {
-  const said = [
-    working > 0 ? `${working} ${working === 1 ? 'works' : 'work'}` : '', draining > 0 ? `${draining} ${draining === 1 ? 'drains' : 'drain'}` : '',
-    clean > 0 ? `${clean} stopped clean` : '', killed > 0 ? `${killed} ended without a word` : '',
-  ].filter((part) => part !== '');
-  return said.length === 0 ? 'none' : said.join(', ');
 }

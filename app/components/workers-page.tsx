@@ -9,6 +9,7 @@ import { Section } from './ui/section';
 import { WorkerTable } from './worker-table';
 import { Lifelines } from '~/charts/lifelines';
 import { counted } from '~/format/count';
+import { liveWords } from '~/format/fleet-words';
 import { workerLook } from '~/format/worker-state';
 import { useLiveView, useNow } from '~/live/use-live';
 import type { loader as consoleLoader } from '~/routes/_console';
@@ -35,15 +36,6 @@ function Recent({ loaded }: { loaded: WorkersView }) {
       )}
     </>
   );
-}
-
-/** Workers are counted as the rail counts them; web processes beside them, and said if these do the workers' work. More than one version is said too. */
-function liveWords(live: WorkersView['workers']): string {
-  const of = (role: string) => live.filter((worker) => worker.role === role).length;
-  const versions = [...new Set(live.map((worker) => worker.version))];
-  const inline = of('inline') > 0 ? `, ${of('inline')} working inline` : '';
-  const mixed = versions.length > 1 ? `, mixed versions (${versions.join(', ')})` : '';
-  return `${counted(of('worker'), 'worker')} and ${counted(of('web'), 'web process', 'web processes')} live${inline}${mixed}`;
 }
 
 function Archive({ view, before }: { view: WorkersView; before: string | null }) {

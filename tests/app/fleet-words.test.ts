@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import type { WorkerView } from '../../server/console/workers.js';
+import { liveWords, rolloutWords } from '~/format/fleet-words';
+import type { RedeployHead, RolloutProcess } from '../../server/console/redeploy-fleet.js';
+
+const live = (...all: [WorkerView['role'], string][]) => all.map(([role, version]) => ({ role, version }));
+
+test.each([
+  ['one version of all', live(['worker', 'a1'], ['worker', 'a1'], ['web', 'a1']), '2 workers and 1 web process live'],
+  ['only the workers were redeployed', live(['worker', 'b2'], ['worker', 'b2'], ['web', 'a1']), '2 workers and 1 web process live, workers on b2, web on a1'],
+  ['the workers roll', live(['worker', 'b2'], ['worker', 'a1'], ['web', 'a1']), '2 workers and 1 web process live, mixed versions of workers (b2, a1)'],
+  ['the web processes roll', live(['worker', 'a1'], ['web', 'b2'], ['web', 'a1']), '1 worker and 2 web processes live, mixed versions of web (b2, a1)'],
+  ['both roll', live(['worker', 'b2'], ['worker', 'a1'], ['web', 'b2'], ['web', 'a1']), '2 workers and 2 web processes live, mixed versions of workers (b2, a1), mixed versions of web (b2, a1)'],
+  ['no worker lives', live(['web', 'a1']), '0 workers and 1 web process live'],
+  ['web works inline', live(['web', 'a1'], ['inline', 'a1']), '0 workers and 1 web process live, 1 working inline'],
+])('versions are mixed within a role and not between roles: %s', (_when, processes, text) => {
+  expect(liveWords(processes)).toBe(text);
+});
+
+const rollout = (role: 'web' | 'worker', ...processes: Partial<RolloutProcess>[]) => rolloutWords({ redeploy: { role, fromVersion: 'v42', toVersion: 'v43' } as RedeployHead, processes: processes as RolloutProcess[] });
+const old = (leaving: RolloutProcess['leaving']) => ({ side: 'outgoing', leaving }) as const;
+const fresh = { side: 'incoming', leaving: 'working' } as const;
+
+test.each([
+  [rollout('worker', old('working'), old('draining'), old('clean'), fresh, fresh), 'Mixed versions of workers. v42: 1 works, 1 drains, 1 stopped clean. v43: 2 work.'],
+  [rollout('web', old('draining'), fresh), 'Mixed versions of web. v42: 1 drains. v43: 1 works.'],
+  [rollout('worker', old('clean'), old('killed'), fresh), 'v42: 1 stopped clean, 1 ended without a word. v43: 1 works.'],
+])('a rolling redeploy says who is at what: %s', (said, text) => {
+  expect(said).toBe(text);
+});
