@@ -57,6 +57,7 @@ function SessionState({ hit: { analysis, upload }, now }: { hit: SessionHit; now
 
 const conditions = {
   live: { tone: 'done', shape: 'tick', word: 'live' },
+  drained: { tone: 'low', shape: 'box', word: 'drained' },
   draining: { tone: 'low', shape: 'ring', word: 'draining' },
   ended: { tone: 'off', shape: 'dash', word: 'ended' },
 } as const;

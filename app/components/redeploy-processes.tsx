@@ -25,7 +25,7 @@ export function RedeployProcesses({ processes, now }: { processes: Process[]; no
 
 function Row({ process, now }: { process: Process; now: number }) {
   const { tally, side, leaving } = process;
-  const look = leavingLooks[leaving === 'working' && process.drainedBy === 'operator' ? 'draining' : leaving];
+  const look = leavingLooks[leaving];
   return (
     <tr data-process={process.id} data-leaving={leaving}>
       <td className="mark"><span className={`state tone-${look.tone}`}><Shape name={look.shape} />{look.word}</span></td>
@@ -43,12 +43,13 @@ function Number({ label, n, bad = false }: { label: string; n: number; bad?: boo
   return <td className={n === 0 ? 'r hide-narrow' : 'r'} data-label={label}>{n === 0 ? <span className="zero">0</span> : <span className={bad ? 'tone-text-stale' : undefined}>{n}</span>}</td>;
 }
 
-function drainWords({ leaving, drainedMs, drainingSince, killDeadlineAt, drainedBy }: Process, now: number): string {
+function drainWords({ leaving, drainedMs, drainingSince, killDeadlineAt }: Process, now: number): string {
   if (leaving === 'draining' && drainingSince !== null) {
     const left = killDeadlineAt === null ? null : killDeadlineAt - now;
     return `${age(now - drainingSince)} so far${left === null ? '' : left > 0 ? `, ${age(left)} left` : ', past its deadline'}`;
   }
-  if (leaving === 'working') return drainedBy === 'operator' ? 'by an operator' : '–';
+  if (leaving === 'drained') return 'by an operator';
+  if (leaving === 'working') return '–';
   if (drainedMs === null) return 'not at all';
   return leaving === 'killed' ? `${age(drainedMs)}, then silent` : age(drainedMs);
 }

@@ -23,7 +23,7 @@ function Recent({ loaded }: { loaded: WorkersView }) {
   const view = useLiveView<WorkersView>('workers', loaded);
   const summary = useLiveView<NowView>('summary', useRouteLoaderData<typeof consoleLoader>('routes/_console')!.now!);
   const now = useNow();
-  const live = view.workers.filter((worker) => ['live', 'draining'].includes(workerLook(worker, now).word));
+  const live = view.workers.filter((worker) => ['live', 'drained', 'draining'].includes(workerLook(worker, now).word));
   return (
     <>
       <Head title="Workers" show="recent" note={`${liveWords(live)}, ${counted(view.workers.reduce((sum, worker) => sum + worker.leases, 0), 'lease')} held`} />

@@ -23,6 +23,7 @@ export const fateLooks: Record<NonNullable<FateFilter['outcome']>, Look> = {
 
 export const leavingLooks: Record<RolloutProcess['leaving'], Look> = {
   working: { word: 'working', tone: 'held', shape: 'block' },
+  drained: { word: 'drained', tone: 'low', shape: 'box' },
   draining: { word: 'draining', tone: 'low', shape: 'box' },
   clean: { word: 'stopped, clean', tone: 'done', shape: 'tick' },
   killed: { word: 'killed', tone: 'failed', shape: 'cross' },

@@ -27,7 +27,7 @@ export function verdictOf(view: NowView, attention: readonly AttentionItem[], no
   if (redeploy) parts.push({ text: `${redeploy} `, alarming: false });
   if (said) parts.push({ text: `${said}.`, alarming: true });
   if (!said && !redeploy) return calm(view, now);
-  return { tone, parts, detail: [tally(view, now), leavingSentence(view, now)].filter(Boolean).join(' '), spoken: parts.map((part) => part.text).join('') };
+  return { tone, parts, detail: [tally(view, now), leavingSentence(view, now), drainedSentence(view)].filter(Boolean).join(' '), spoken: parts.map((part) => part.text).join('') };
 }
 
 function unknown(view: NowView, silentMs: number): Verdict {
@@ -40,7 +40,7 @@ function calm(view: NowView, now: number): Verdict {
     return { tone: 'ok', parts: [{ text: 'Nothing here yet, and all is well.', alarming: false }], detail: null, spoken: 'Nothing here yet.' };
   }
   const text = `All clear: ${tallyWords(view, now)}`;
-  return { tone: 'ok', parts: [{ text, alarming: false }], detail: null, spoken: 'All clear.' };
+  return { tone: 'ok', parts: [{ text, alarming: false }], detail: drainedSentence(view), spoken: 'All clear.' };
 }
 
 function tally(view: NowView, now: number): string {
@@ -57,9 +57,20 @@ function tallyWords(view: NowView, now: number): string {
 /** "Redeploy rolling: 2 of 3 workers are on v43." */
 function redeploySentence({ redeploy, versions }: NowView): string | null {
   if (!redeploy) return null;
-  const all = versions.reduce((sum, version) => sum + version.live + version.draining, 0);
+  const all = versions.reduce((sum, version) => sum + alive(version), 0);
   const there = versions.find((version) => version.version === redeploy.toVersion);
-  return `Redeploy rolling: ${(there?.live ?? 0) + (there?.draining ?? 0)} of ${counted(all, 'worker')} ${all === 1 ? 'is' : 'are'} on ${redeploy.toVersion}.`;
+  return `Redeploy rolling: ${there ? alive(there) : 0} of ${counted(all, 'worker')} ${all === 1 ? 'is' : 'are'} on ${redeploy.toVersion}.`;
+}
+
+function alive({ live, drained, draining }: NowView['versions'][number]): number {
+  return live + drained + draining;
+}
+
+/** "1 worker of v42 is drained by an operator and takes nothing until it is resumed." */
+function drainedSentence({ versions }: NowView): string | null {
+  const drained = versions.filter((version) => version.drained > 0);
+  if (drained.length === 0) return null;
+  return drained.map(({ version, drained: n }) => `${counted(n, 'worker')} of ${version} ${n === 1 ? 'is' : 'are'} drained by an operator and ${n === 1 ? 'takes nothing until it is' : 'take nothing until they are'} resumed.`).join(' ');
 }
 
 /** "v42 still holds 3 leases and is stopped in 14 s." */

@@ -20,13 +20,21 @@ export function workerLook(worker: WorkerView, now: number): WorkerLook {
   const silence = now - worker.heartbeatAt;
   if (worker.goneAt !== null) return { word: 'gone', tone: 'failed', shape: 'cross', note: `silent ${age(silence)}${worker.leases > 0 ? `, ${counted(worker.leases, 'lease')} held` : ''}` };
   if (silence > SILENT_BEATS * worker.heartbeatSeconds * 1000) return { word: 'silent', tone: 'stale', shape: 'alert', note: `${age(silence)}, ${counted(worker.leases, 'lease')} held` };
+  if (worker.drainedBy === 'operator') return drainedLook(worker.leases);
   if (worker.drainingSince !== null) return { word: 'draining', tone: 'low', shape: 'box', note: drainNote(worker, now) };
   return { word: 'live', tone: 'held', shape: 'block', note: worker.role === 'web' && worker.slots === 0 ? 'serves pages' : counted(worker.leases, 'lease') };
 }
 
-function drainNote({ leases, killDeadlineAt, drainedBy }: WorkerView, now: number): string {
+/** Drained by a person, it lives on and takes nothing until it is resumed. */
+function drainedLook(leases: number): WorkerLook {
+  return leases > 0
+    ? { word: 'draining', tone: 'low', shape: 'box', note: `${counted(leases, 'lease')}, by an operator` }
+    : { word: 'drained', tone: 'low', shape: 'box', note: 'by an operator, idle until resumed' };
+}
+
+function drainNote({ leases, killDeadlineAt }: WorkerView, now: number): string {
   const held = counted(leases, 'lease');
-  if (drainedBy === 'operator' || killDeadlineAt === null) return `${held}, by an operator`;
+  if (killDeadlineAt === null) return held;
   return killDeadlineAt > now ? `${held}, ${age(killDeadlineAt - now)} left` : `${held}, deadline passed`;
 }
 

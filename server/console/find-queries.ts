@@ -139,10 +139,10 @@ export function deploymentsBy(name: string, slug: string | null): RawBuilder<Hit
 /** Processes by the start of their label or their id: among the newest, and the live ones however old. */
 export function workersBy(name: string): RawBuilder<WorkerRow> {
   const fits = sql`(starts_with(lower(w.label), lower(${name})) or starts_with(w.id, ${name}))`;
-  const columns = sql`w.id, w.label, w.role, w.version, w.capabilities, w.started_at, w.stopped_at, w.gone_at, w.draining_since`;
+  const columns = sql`w.id, w.label, w.role, w.version, w.capabilities, w.started_at, w.stopped_at, w.gone_at, w.draining_since, w.drained_by`;
   return sql<WorkerRow>`
     select id, label, role, version, capabilities, ${ms('started_at')} as "startedAt",
-      case when stopped_at is not null or gone_at is not null then 'ended' when draining_since is not null then 'draining' else 'live' end as condition
+      case when stopped_at is not null or gone_at is not null then 'ended' when drained_by = 'operator' then 'drained' when draining_since is not null then 'draining' else 'live' end as condition
     from (
       (select ${columns} from (select * from workers order by started_at desc, id desc limit ${sql.lit(WORKERS_WALKED)}) w where ${fits} limit ${ASKED})
       union (select ${columns} from workers w where w.stopped_at is null and w.gone_at is null and ${fits} limit ${ASKED})

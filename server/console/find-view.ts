@@ -65,7 +65,7 @@ export interface WorkerRow {
   version: string;
   capabilities: string[];
   startedAt: number;
-  condition: 'live' | 'draining' | 'ended';
+  condition: 'live' | 'drained' | 'draining' | 'ended';
 }
 
 export interface WorkerHit extends WorkerRow {

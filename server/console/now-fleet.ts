@@ -10,7 +10,10 @@ import { tableOf } from './row-select.js';
 export interface VersionNow {
   version: string;
   live: number;
+  /** Being stopped. */
   draining: number;
+  /** By an operator: they live on and take nothing until they are resumed. */
+  drained: number;
   leases: number;
   /** The earliest kill deadline among those that drain for a shutdown. */
   killDeadlineAt: number | null;
@@ -31,7 +34,7 @@ export const LIVE = isLive('w');
 export async function readFleet(reader: Reader): Promise<FleetNow> {
   const { rows: versions } = await sql<VersionNow>`
     select w.version, count(*) filter (where w.draining_since is null)::int as live,
-      count(*) filter (where w.draining_since is not null)::int as draining,
+      count(*) filter (where w.drained_by = 'shutdown')::int as draining, count(*) filter (where w.drained_by = 'operator')::int as drained,
       coalesce(sum(h.leases), 0)::int as leases, ${ms('min(w.kill_deadline_at)')} as "killDeadlineAt"
     from workers w left join (${heldByWorker()}) h on h.worker_id = w.id
     where w.role = 'worker' and ${sql.raw(LIVE)}

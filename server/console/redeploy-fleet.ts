@@ -18,8 +18,11 @@ export interface RedeployHead {
   switchAt: number;
 }
 
-/** What a process of either side did: works on, drains, ended by itself within its time, or fell silent without a last word. */
-type Leaving = 'working' | 'draining' | 'clean' | 'killed';
+/**
+ * What a process of either side does or did: works on, was drained by an operator (it leaves nothing: resumed, it works on), drains to its end,
+ * ended by itself within its time, or fell silent without a last word.
+ */
+type Leaving = 'working' | 'drained' | 'draining' | 'clean' | 'killed';
 
 export interface RolloutProcess extends WorkerView {
   side: 'outgoing' | 'incoming';
@@ -78,5 +81,5 @@ export async function readRollout(reader: Reader, id: string): Promise<Rollout |
 
 /** A process past three of its beats without a last word counts as killed, also before the sweep says so. */
 function leaving(w: string): string {
-  return `case when ${w}.stopped_at is not null then 'clean' when not (${isLive(w)}) then 'killed' when ${w}.drained_by = 'shutdown' then 'draining' else 'working' end`;
+  return `case when ${w}.stopped_at is not null then 'clean' when not (${isLive(w)}) then 'killed' when ${w}.drained_by = 'shutdown' then 'draining' when ${w}.drained_by = 'operator' then 'drained' else 'working' end`;
 }

@@ -85,7 +85,7 @@ function fatesCte(rollout: Rollout): RawBuilder<unknown> {
   const { processes } = rollout;
   const outgoing = processes.filter((process) => process.side === 'outgoing');
   const ids = outgoing.map((process) => process.id);
-  const leavers = outgoing.filter((process) => process.leaving !== 'working').map((process) => process.id);
+  const leavers = outgoing.filter((process) => !['working', 'drained'].includes(process.leaving)).map((process) => process.id);
   const columns = sql.raw('e.id, e.queue, e.row_id, e.worker_id, e.at, e.cause');
   const drains = outgoing.filter((process) => process.drainFrom !== null).map((process) => sql`
     select ${columns}, case when e.cause = ${UNSTARTED} then 'given_back' else 'finished' end as outcome from queue_events e

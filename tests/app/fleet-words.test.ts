@@ -3,7 +3,7 @@ import type { WorkerView } from '../../server/console/workers.js';
 import { liveWords, rolloutWords } from '~/format/fleet-words';
 import type { RedeployHead, RolloutProcess } from '../../server/console/redeploy-fleet.js';
 
-const live = (...all: [WorkerView['role'], string][]) => all.map(([role, version]) => ({ role, version }));
+const live = (...all: [WorkerView['role'], string][]) => all.map(([role, version]) => ({ role, version, drainedBy: null }));
 
 test.each([
   ['one version of all', live(['worker', 'a1'], ['worker', 'a1'], ['web', 'a1']), '2 workers and 1 web process live'],
@@ -17,6 +17,12 @@ test.each([
   expect(liveWords(processes)).toBe(text);
 });
 
+test('who is drained by an operator lives, is counted, and is said to take nothing', () => {
+  const [one, other] = live(['worker', 'a1'], ['worker', 'a1']) as [ReturnType<typeof live>[number], ReturnType<typeof live>[number]];
+  expect(liveWords([{ ...one, drainedBy: 'operator' }, other])).toBe('2 workers and 0 web processes live, 1 drained by an operator (takes nothing until resumed)');
+  expect(liveWords([{ ...one, drainedBy: 'shutdown' }, other])).toBe('2 workers and 0 web processes live');
+});
+
 const rollout = (role: 'web' | 'worker', ...processes: Partial<RolloutProcess>[]) => rolloutWords({ redeploy: { role, fromVersion: 'v42', toVersion: 'v43' } as RedeployHead, processes: processes as RolloutProcess[] });
 const old = (leaving: RolloutProcess['leaving']) => ({ side: 'outgoing', leaving }) as const;
 const fresh = { side: 'incoming', leaving: 'working' } as const;
@@ -24,6 +30,8 @@ const fresh = { side: 'incoming', leaving: 'working' } as const;
 test.each([
   [rollout('worker', old('working'), old('draining'), old('clean'), fresh, fresh), 'Mixed versions of workers. v42: 1 works, 1 drains, 1 stopped clean. v43: 2 work.'],
   [rollout('web', old('draining'), fresh), 'Mixed versions of web. v42: 1 drains. v43: 1 works.'],
+  [rollout('worker', old('drained'), fresh), 'v42: 1 drained by an operator (takes nothing until resumed). v43: 1 works.'],
+  [rollout('worker', old('drained'), old('working'), { ...fresh, leaving: 'drained' }, { ...fresh, leaving: 'drained' }), 'v42: 1 works, 1 drained by an operator (takes nothing until resumed). v43: 2 drained by an operator (take nothing until resumed).'],
   [rollout('worker', old('clean'), old('killed'), fresh), 'v42: 1 stopped clean, 1 ended without a word. v43: 1 works.'],
 ])('a rolling redeploy says who is at what: %s', (said, text) => {
   expect(said).toBe(text);

@@ -18,7 +18,7 @@ function queue(change: Partial<QueueNow> = {}): QueueNow {
 
 function view(change: Partial<NowView> = {}): NowView {
   return {
-    asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'],
+    asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, drained: 0, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'],
     sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, knownKinds: { parse_items: { pdf: 1 } }, newerWaits: [], boards: [], ...change,
   };
 }
@@ -79,10 +79,19 @@ test('many stale leases are shown as a few and a count', () => {
 test('a rolling redeploy says how many workers are over, and what the old version still holds', () => {
   const seen = view({
     redeploy: { fromVersion: 'v42', toVersion: 'v43', startedAt: ago(50) },
-    versions: [{ version: 'v42', live: 0, draining: 1, leases: 3, killDeadlineAt: ago(-14) }, { version: 'v43', live: 2, draining: 0, leases: 9, killDeadlineAt: null }],
+    versions: [{ version: 'v42', live: 0, drained: 0, draining: 1, leases: 3, killDeadlineAt: ago(-14) }, { version: 'v43', live: 2, drained: 0, draining: 0, leases: 9, killDeadlineAt: null }],
   });
   expect(headline(seen)).toEqual({
     tone: 'ok', text: 'Redeploy rolling: 2 of 3 workers are on v43. ', detail: '0 running, 0 stale, 0 queued. v42 still holds 3 leases and is stopped in 14 s.',
+  });
+});
+
+test('a worker that an operator drained is said to idle, and is not said to leave', () => {
+  const drained = { version: 'v42', live: 1, drained: 1, draining: 0, leases: 0, killDeadlineAt: null };
+  expect(headline(view({ versions: [drained] }))).toMatchObject({ tone: 'ok', text: expect.stringContaining('All clear'), detail: '1 worker of v42 is drained by an operator and takes nothing until it is resumed.' });
+  const rolling = view({ redeploy: { fromVersion: 'v42', toVersion: 'v43', startedAt: ago(50) }, versions: [{ ...drained, live: 0, drained: 2 }, { ...drained, version: 'v43', live: 2, drained: 0 }] });
+  expect(headline(rolling)).toMatchObject({
+    text: 'Redeploy rolling: 2 of 4 workers are on v43. ', detail: '0 running, 0 stale, 0 queued. 2 workers of v42 are drained by an operator and take nothing until they are resumed.',
   });
 });
 

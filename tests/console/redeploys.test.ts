@@ -13,12 +13,15 @@ import { parseItems } from '../../server/lease/queues.js';
 import { endRedeploys } from '../../server/lease/redeploys.js';
 import { settle } from '../../server/lease/settle.js';
 import { sweep } from '../../server/lease/sweep.js';
+import { orderDrain, orderResume } from '../../server/lease/worker-orders.js';
 import { parseFateFilter, readRedeployPage } from '../../server/console/redeploy.js';
 import { parseRedeployFilters, readRedeploys } from '../../server/console/redeploys.js';
 import { exportRedeploys } from '../../server/console/redeploys-export.js';
+import { readFleet } from '../../server/console/now-fleet.js';
 import { readDrainBoards } from '../../server/console/redeploy-board.js';
 import { readOnly } from '../../server/console/read.js';
 import type { Lease } from '../../server/lease/lease.js';
+import { rolloutWords } from '~/format/fleet-words';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { age, clear, newJob, sweepOptions } from '../lease/world.js';
 
@@ -159,6 +162,26 @@ test('while it rolls the board counts what the old version still holds, and name
   expect(await boards()).toMatchObject([{ oldHolds: 0, onlyOld: [], tally: { inFlight: 3, finished: 1, givenBack: 2, held: 0, waiting: 2 } }]);
   await endRedeploys(database.pool);
   expect(await boards()).toEqual([]);
+});
+
+test('a worker that an operator drained neither works nor leaves: the boards, the fleet and the tally say so', async () => {
+  await registerProcess(database.pool, identity('old', 'v1'));
+  await began('old', 600);
+  await newJob(database.pool, 1);
+  const leases = await acquire(database.pool, parseItems, holder('old', 'v1'), 1);
+  await registerProcess(database.pool, identity('new', 'v2'));
+  expect(await orderDrain(database.pool, 'old')).toBe(true);
+  await end(holder('old', 'v1'), leases, 'drain');
+  const seen = async () => {
+    const [board] = await readOnly(kysely, readDrainBoards);
+    const { versions } = await readOnly(kysely, readFleet);
+    return [rolloutWords(board!), versions.map(({ version, live, drained, draining }) => [version, live, drained, draining])];
+  };
+  expect(await seen()).toEqual(['v1: 1 drained by an operator (takes nothing until resumed). v2: 1 works.', [['v1', 0, 1, 0], ['v2', 1, 0, 0]]]);
+  expect(await orderResume(database.pool, 'old')).toBe(true);
+  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 works. v2: 1 works.', [['v1', 1, 0, 0], ['v2', 1, 0, 0]]]);
+  await startShutdownDrain(database.pool, 'old', 20);
+  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 drains. v2: 1 works.', [['v1', 0, 0, 1], ['v2', 1, 0, 0]]]);
 });
 
 test('a redeploy whose old processes had all ended before the new one came still knows what they left behind', async () => {
