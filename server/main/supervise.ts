@@ -1,5 +1,5 @@
 /**
- * A child process that is kept running: started again with growing pauses when it ends by itself. It gets a process group of its own
+ * A child process that is kept running: started again with growing pauses when it ends and we did not ask for it. It gets a process group of its own
  * (a Ctrl-C in the terminal reaches us alone, so that it is asked to stop once) and an IPC channel (when we are killed, the channel
  * closes, and it drains and ends by itself).
  */
@@ -37,7 +37,7 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
         return start();
       }
       if (performance.now() - since > STABLE_MS) pauseMs = FIRST_PAUSE_MS;
-      log.error({ event: 'child_ended', child: name, code, signal, againInMs: pauseMs }, `${name} ended by itself; it is started again`);
+      tellEnd(log, name, { code, signal, againInMs: pauseMs });
       nextStart = setTimeout(start, pauseMs);
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
     });
@@ -68,4 +68,13 @@ export function supervise(name: string, file: string, env: NodeJS.ProcessEnv, lo
       child.kill('SIGTERM');
     },
   };
+}
+
+/** A child that drained and ended with 0, or was asked while it booted, did what somebody told it: no fault, but not what this command is for. */
+function tellEnd(log: Logger, name: string, end: { code: number | null; signal: NodeJS.Signals | null; againInMs: number }): void {
+  const facts = { event: 'child_ended', child: name, ...end };
+  const next = `it is started again in ${end.againInMs / 1000} s`;
+  const asked = end.code === 0 || end.signal === 'SIGTERM' || end.signal === 'SIGINT';
+  if (asked) log.warn(facts, `${name} was asked to stop by somebody else and ended in order; ${next}. To stop everything, end npm start itself (Ctrl-C)`);
+  else log.error(facts, `${name} ended by itself (${end.signal ?? `code ${end.code}`}); ${next}`);
 }

@@ -115,6 +115,24 @@ describe('npm start', () => {
     expect((await start.ended).code).toBe(0);
   }, 120_000);
 
+  it('says of a worker that somebody stopped in order that it starts it again, as a warning; a killed one is an error', async () => {
+    const { start, dataDir } = await up(newFolder());
+    const first = await children(dataDir);
+    process.kill(first.worker!, 'SIGTERM');
+    const [asked] = await start.says(/{.*"event":"child_ended".*}/, 30_000);
+    expect(JSON.parse(asked!)).toMatchObject({ level: 'warn', child: 'worker', code: 0, signal: null, msg: expect.stringMatching(/^worker was asked to stop by somebody else and ended in order; it is started again in 0\.5 s\. To stop everything, end npm start itself/) });
+    const second = await until(async () => {
+      const now = await children(dataDir);
+      return now.worker !== first.worker && now;
+    }, { timeoutMs: 30_000, what: 'another worker' });
+    expect(second.web).toBe(first.web);
+    process.kill(second.worker!, 'SIGKILL');
+    const [crashed] = await start.says(/{"level":"error".*"event":"child_ended".*}/, 30_000);
+    expect(JSON.parse(crashed!)).toMatchObject({ child: 'worker', code: null, signal: 'SIGKILL', msg: expect.stringMatching(/^worker ended by itself \(SIGKILL\); it is started again in 1 s$/) });
+    start.kill('SIGTERM');
+    expect((await start.ended).code).toBe(0);
+  }, 120_000);
+
   it('leaves no web and no worker behind when it alone is killed', async () => {
     const dataDir = newFolder();
     const { start } = await up(dataDir);
