@@ -40,9 +40,9 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
   );
 }
 
-/** Only workers are drained, and only a drain that a person ordered can be taken back. */
+/** Only what takes work is drained, also inside a web process, and only a drain that a person ordered can be taken back. */
 function Orders({ worker, word }: { worker: WorkerView; word: string }) {
-  if (worker.role !== 'worker' || word === 'stopped' || word === 'gone') return null;
+  if (worker.role === 'web' || word === 'stopped' || word === 'gone') return null;
   const order = (action: string) => ({ action, fields: { worker: worker.id }, subject: `${worker.label} (${worker.version})` });
   if (worker.drainedBy === 'operator') return <ActionButton order={order('resume')} why={word === 'silent' ? 'It does not beat.' : null} />;
   return <ActionButton order={order('drain')} why={word === 'draining' ? 'It is shutting down already.' : word === 'silent' ? 'It does not beat: what it holds is taken back by the sweep.' : null} />;

@@ -48,7 +48,7 @@ export function actionWords(action: string): ActionWords {
 const refusals: Readonly<Record<string, string>> = {
   lease_valid: 'lease valid', already_released: 'already released', finished: 'it had ended', reclaimed: 'taken anew meanwhile', input_gone: 'input gone', running: 'running',
   cap_reached: 'the user’s cap is reached', analysis_in_progress: 'being analysed already', queue_paused: 'the queue is paused', holder_alive: 'holder alive', already_clear: 'already clear',
-  analysis_running: 'analysis running', already_draining: 'already draining', not_draining: 'not draining', gone: 'gone', shutting_down: 'shutting down', work_running: 'work running',
+  analysis_running: 'analysis running', already_draining: 'already draining', not_draining: 'not draining', gone: 'gone', shutting_down: 'shutting down', serves_pages: 'takes no work', work_running: 'work running',
   already_paused: 'already paused', already_running: 'already running', not_found: 'not found', not_allowed: 'not allowed', read_only: 'read-only', invalid_input: 'not readable',
   reason_required: 'no reason given', confirmation_mismatch: 'not confirmed', busy: 'busy', outcome_unknown: 'outcome unknown', not_tried: 'not tried',
 };

@@ -2,7 +2,7 @@ import type { NowView } from '../../server/console/now.js';
 import type { RowView } from '../../server/console/row-view.js';
 import type { Order } from '~/acting';
 import { age } from './age';
-import { counted, listed } from './count';
+import { capitalised, counted, listed } from './count';
 import { queuePath } from './filters';
 import { orderOf } from './row-order';
 import { redeployPath } from './redeploy-words';
@@ -91,10 +91,12 @@ function uncovered(view: NowView): AttentionItem[] {
   return missing.map((capability) => {
     const mine = view.queues.filter((queue) => queue.capability === capability);
     const waiting = mine.reduce((sum, queue) => sum + queue.queued, 0);
+    const drained = view.drainedCapabilities.includes(capability);
+    const who = drained ? `every worker that can ${capabilityWords(capability)} is drained` : `no live worker can ${capabilityWords(capability)}`;
     return {
-      key: `uncovered:${capability}`, tone: 'stale', verdict: `no live worker can ${capabilityWords(capability)}`, subject: null, what: `No live worker can ${capabilityWords(capability)}: nobody takes this work`,
+      key: `uncovered:${capability}`, tone: 'stale', verdict: who, subject: null, what: `${capitalised(who)}${drained ? ' by an operator' : ''}: nobody takes this work`,
       why: `${listed(mine.map((queue) => queue.title))} · ${counted(waiting, 'row')} ${waiting === 1 ? 'waits' : 'wait'}`,
-      advice: `Start a worker that takes “${capability}” (npm run worker). Nothing is lost meanwhile.`, timer: null, href: '/workers',
+      advice: `${drained ? 'Resume one on Workers, or start another' : 'Start a worker'} that takes “${capability}” (npm run worker). Nothing is lost meanwhile.`, timer: null, href: '/workers',
     };
   });
 }

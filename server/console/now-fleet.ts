@@ -23,6 +23,8 @@ export interface FleetNow {
   versions: VersionNow[];
   /** Capabilities that some live process takes work for now. */
   capabilities: string[];
+  /** Capabilities of live processes that an operator drained: resumed, they take this work. */
+  drainedCapabilities: string[];
   sweep: { lastRunAt: number | null; intervalSeconds: number };
   /** A redeploy of the workers that has not ended. */
   redeploy: { fromVersion: string; toVersion: string; startedAt: number } | null;
@@ -41,6 +43,7 @@ export async function readFleet(reader: Reader): Promise<FleetNow> {
     group by w.version order by min(w.started_at)`.execute(reader);
   const { rows } = await sql<Omit<FleetNow, 'versions'>>`select
     array(select distinct unnest(w.capabilities) from workers w where ${sql.raw(takesWork('w'))}) as capabilities,
+    array(select distinct unnest(w.capabilities) from workers w where ${sql.raw(LIVE)} and w.drained_by = 'operator') as "drainedCapabilities",
     (select json_build_object('lastRunAt', ${ms('last_run_at')}, 'intervalSeconds', interval_seconds::float8) from sweeps) as sweep,
     (select json_build_object('fromVersion', from_version, 'toVersion', to_version, 'startedAt', ${ms('started_at')})
        from redeploys where role = 'worker' and ended_at is null order by started_at desc limit 1) as redeploy`.execute(reader);

@@ -39,6 +39,11 @@ export function isLive(w = 'workers'): string {
   return `${w}.stopped_at is null and ${w}.gone_at is null and ${w}.heartbeat_at > now() - ${SILENT_BEATS} * ${w}.heartbeat_seconds * interval '1 second'`;
 }
 
+/** SQL condition: process `w` takes work, in a process of its own or inside a web process. */
+export function isWorker(w = 'workers'): string {
+  return `${w}.role in ('worker', 'inline')`;
+}
+
 /** SQL condition: process `w` lives and takes work now. Whether it can take a given row is for its kinds to say (`knows`). */
 export function takesWork(w: string): string {
   return `${isLive(w)} and ${w}.draining_since is null`;

@@ -1,15 +1,15 @@
 /**
- * What an operator orders of a worker process and of a queue. A drained worker gives its leases back and idles until it is resumed; a paused
+ * What an operator orders of a worker, also of one inside a web process, and of a queue. A drained worker gives its leases back and idles until it is resumed; a paused
  * queue hands out nothing (the claim statement looks). Each is one conditional statement: zero rows (undefined, false) means that its guard
  * did not hold. The worker learns of its order by the kick, at the latest with its next beat.
  */
-import { isLive } from './processes.js';
+import { isLive, isWorker } from './processes.js';
 import type { Queryable } from './pump.js';
 
 /** Kick `{ drain: id }` in the same transaction. */
 export async function orderDrain(tx: Queryable, workerId: string): Promise<boolean> {
   const { rowCount } = await tx.query({
-    text: `update workers set draining_since = now(), drained_by = 'operator' where id = $1 and role = 'worker' and ${isLive()} and draining_since is null`, values: [workerId],
+    text: `update workers set draining_since = now(), drained_by = 'operator' where id = $1 and ${isWorker()} and ${isLive()} and draining_since is null`, values: [workerId],
   });
   return rowCount === 1;
 }
@@ -19,6 +19,12 @@ export async function orderResume(tx: Queryable, workerId: string): Promise<bool
   const { rowCount } = await tx.query({
     text: `update workers set draining_since = null, drained_by = null where id = $1 and ${isLive()} and drained_by = 'operator'`, values: [workerId],
   });
+  return rowCount === 1;
+}
+
+/** Whether an operator's drain of this process stands, as the registry knows it: the process itself may not have heard yet. Needs no transaction. */
+export async function isDrained(db: Queryable, workerId: string): Promise<boolean> {
+  const { rowCount } = await db.query({ text: `select 1 from workers where id = $1 and drained_by = 'operator'`, values: [workerId] });
   return rowCount === 1;
 }
 

@@ -6,6 +6,7 @@ import { selectEntries } from '../console/audit.js';
 import { parseAuditFilters } from '../console/audit-filters.js';
 import { readOnly } from '../console/read.js';
 import { createKysely } from '../db/kysely.js';
+import { isWorker } from '../lease/processes.js';
 import { queueBySlug, queueByTable, queues } from '../lease/queues.js';
 import type { AnyAction } from '../operations/action.js';
 import { actionByName, type ActionName } from '../operations/actions.js';
@@ -80,7 +81,7 @@ async function lookUp({ pool }: Session, { queue: name, id }: { queue: string; i
 
 const onWorker = (name: ActionName, worker: string, given: Given) => withDatabaseUp(async (session) => {
   const { rows } = await session.pool.query<{ id: string }>(
-    `select id from workers where id = $1 union all select id from workers where label = $1 and id <> $1 and role = 'worker' and stopped_at is null and gone_at is null`, [worker]);
+    `select id from workers where id = $1 union all select id from workers where label = $1 and id <> $1 and ${isWorker()} and stopped_at is null and gone_at is null`, [worker]);
   if (rows.length > 1) throw new Error(`${rows.length} workers called ${worker} live: ${rows.map(({ id }) => id).join(', ')}. Nothing was changed; name one by its id.`);
   await perform(session, actionByName(name)!, { worker: rows[0]?.id ?? worker }, given);
 });

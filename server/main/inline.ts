@@ -1,14 +1,15 @@
 /**
  * Work in the web process, through the very same protocol as a worker's: the same engine, handlers and leases, its parsers in children of
  * their own, a row of its own in the registry (role `inline`). ANALYSIS_WORKER_MODE=inline: always. remote: a capability that no live worker
- * has advertised for INLINE_AFTER_SECONDS, until one does; then the inline worker drains and gives back what does not finish. Looks every
- * POLL_SECONDS. Crash: its leases run out like any worker's.
+ * has advertised for INLINE_AFTER_SECONDS, until one does; then the inline worker drains and gives back what does not finish. An operator
+ * may drain it like any worker: it idles until it is resumed, and web goes on serving. Looks every POLL_SECONDS. Crash: its leases run out like any worker's.
  */
 import type pg from 'pg';
 import type { Config } from '../config.js';
 import type { Handlers } from '../lease/handler.js';
 import { advertised } from '../lease/processes.js';
 import { queues, type Capability } from '../lease/queues.js';
+import { isDrained } from '../lease/worker-orders.js';
 import type { Logger } from '../log.js';
 import { createLoop } from '../worker/loop.js';
 import { createWorkerProcess, type WorkerProcess } from '../worker/process.js';
@@ -37,6 +38,8 @@ export function createInlineWork({ config, pool, log }: Parts): InlineWork {
     const mine = capabilitiesOf(config);
     const wanted = config.analysisWorkerMode === 'inline' ? mine : missing(mine, await advertised(pool));
     if (wanted.join() === (current?.takes ?? []).join()) return;
+    // Another one in its place would take work again, against the order; resumed, it is replaced at the next look.
+    if (current && wanted.length > 0 && await isDrained(pool, current.worker.identity.id)) return;
     retire(config.drainSeconds);
     if (wanted.length > 0) await begin(wanted);
   }

@@ -89,7 +89,7 @@ export class Worker {
 
   start(): void {
     this.parts.listener.subscribe('kick', (message) => this.hear(message));
-    this.parts.listener.onActive(() => this.pump.pollAll());
+    this.parts.listener.onActive(() => { this.pump.pollAll(); void this.beats.runOnce().catch(() => {}); }); // the beat reads the orders; logged by the loop's next run
     for (const loop of [this.beats, this.polls, this.deadlines]) loop.start();
     this.pump.pollAll();
   }

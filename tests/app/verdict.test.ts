@@ -18,7 +18,7 @@ function queue(change: Partial<QueueNow> = {}): QueueNow {
 
 function view(change: Partial<NowView> = {}): NowView {
   return {
-    asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, drained: 0, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'],
+    asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, drained: 0, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'], drainedCapabilities: [],
     sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, knownKinds: { parse_items: { pdf: 1 } }, newerWaits: [], boards: [], ...change,
   };
 }
@@ -84,6 +84,12 @@ test('a rolling redeploy says how many workers are over, and what the old versio
   expect(headline(seen)).toEqual({
     tone: 'ok', text: 'Redeploy rolling: 2 of 3 workers are on v43. ', detail: '0 running, 0 stale, 0 queued. v42 still holds 3 leases and is stopped in 14 s.',
   });
+});
+
+test('where every capable worker is drained by an operator, the list says to resume one', () => {
+  const seen = view({ queues: [queue({ queued: 2 })], capabilities: [], drainedCapabilities: ['parse'], versions: [] });
+  expect(headline(seen).text).toBe('Every worker that can parse is drained.');
+  expect(attentionOf(seen, NOW)[0]).toMatchObject({ what: 'Every worker that can parse is drained by an operator: nobody takes this work', advice: expect.stringMatching(/^Resume one on Workers, or start another that takes “parse”/) });
 });
 
 test('a worker that an operator drained is said to idle, and is not said to leave', () => {

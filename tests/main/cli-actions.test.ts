@@ -66,7 +66,7 @@ describe('npx leaseboard act', { timeout: 120_000 }, () => {
 
   it('says in its list what each verb does, and in the help of one what it does and when', async () => {
     expect((await leaseboard('act', '--help')).stdout).toMatch(/drain \[options\] <worker> +It gives back what it holds, .* until it is resumed or stopped\.$/m);
-    expect((await leaseboard('act', 'drain', '--help')).stdout.replace(/\s+/g, ' ')).toContain('Other workers take over within a second. Only a worker that beats and is not draining.');
+    expect((await leaseboard('act', 'drain', '--help')).stdout.replace(/\s+/g, ' ')).toContain('A web process that worked inline goes on serving. Only a worker that beats and is not draining.');
   });
 
   it('clears a stuck publish lock', async () => {

@@ -9,6 +9,7 @@ import { shortLimits, startFleet, type Fleet, type WebRun } from '../lifecycle/f
 import { isGone, someParserOf } from '../lifecycle/parsers-of.js';
 import { causesOf, expectAllDoneOnce, itemRow, msBetween, untilItem } from '../lifecycle/rows.js';
 import { quickPdf, slowPdf } from '../lifecycle/slow-pdfs.js';
+import { cleo, openDesk, press } from '../operations/world.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 
@@ -108,6 +109,69 @@ test('in inline mode web works although a worker lives, and the clock of staged 
   const paper = await done(web);
   expect(['inline', 'worker']).toContain((await takenBy(paper.itemId))[0]);
   expect(await processes('inline')).toMatchObject([{ stopped: false }]);
+}, 120_000);
+
+const order = (verb: 'drain' | 'resume', worker: string) => press(openDesk(database), verb, { worker }, { actor: cleo });
+
+/** The sweep has run this often more: by then a worker that took work would have polled several times. */
+async function sweepsOn(times: number): Promise<void> {
+  for (let n = 0; n < times; n++) {
+    const ranAt = async () => (await database.pool.query('select last_run_at::text as at from sweeps')).rows[0]?.at as string | undefined;
+    const before = await ranAt();
+    await until(async () => await ranAt() !== before, { what: 'another sweep' });
+  }
+}
+
+test('drained by an operator, inline work stops within a second and is given back, web serves and accepts on, and what waits is done once it is resumed', async () => {
+  await begin({ ANALYSIS_WORKER_MODE: 'inline', POLL_SECONDS: '0.2', SWEEP_SECONDS: '0.3', HEARTBEAT_SECONDS: '30', LEASE_SECONDS: '120' }); // no beat brings the order
+  const web = await fleet.web();
+  const { jobId, items: [item] } = await backend.uploads([{ name: 'slow.pdf', bytes: slowPdf() }], web.url);
+  await untilItem(database.pool, item!.itemId, (row) => row.workerId !== null, 'taken');
+  const parser = await someParserOf(web.pid);
+  process.kill(parser, 'SIGSTOP');
+  const [{ id }] = await processes('inline') as [Process];
+
+  const orderedAt = performance.now();
+  expect(await order('drain', id)).toMatchObject({ outcome: 'applied', text: expect.stringMatching(/^Drained .*\/inline \(test\), which held 1 lease\./) });
+  expect(await order('drain', id)).toMatchObject({ outcome: 'refused', code: 'already_draining' });
+  await untilItem(database.pool, item!.itemId, (row) => row.workerId === null, 'given back');
+  expect(performance.now() - orderedAt).toBeLessThan(1_000);
+  await until(() => isGone(parser), { what: 'the end of its parser' });
+
+  const token = await apiToken(database);
+  const user = randomUUID();
+  const sent = await upload(web.url, token, { userId: user, sessionId: user, files: [{ name: 'paper.pdf', bytes: quickPdf() }] });
+  expect(sent.status).toBe(202); // what can be resumed can take it
+  const ran = async () => (await database.pool.query(`select ran_seconds from queue_clocks where queue = 'parse_items'`)).rows[0].ran_seconds as number;
+  await sweepsOn(2);
+  const stood = await ran();
+  await sweepsOn(3);
+  expect(await ran()).toBe(stood); // the staged bytes of what waits do not age
+  expect(await causesOf(database.pool, item!.itemId)).toEqual(['enqueue', 'acquire', 'drain']);
+  expect((await database.pool.query(`select 1 from parse_items where state = 'queued' and lease_token = 0`)).rowCount).toBe(1);
+  expect((await fetch(`${web.url}/readyz`)).status).toBe(200);
+
+  expect(await order('resume', id)).toMatchObject({ outcome: 'applied' });
+  await backend.outcome(jobId, web.url);
+  expect(await causesOf(database.pool, item!.itemId)).toEqual(['enqueue', 'acquire', 'drain', 'acquire', 'succeed']);
+  expect(await takenBy(item!.itemId)).toEqual(['inline', 'inline']);
+  expect(await processes('inline')).toMatchObject([{ id, stopped: false }]);
+  await expectAllDoneOnce(database.pool, [jobId, sent.body.jobId as string], database.config(shortLimits));
+}, 120_000);
+
+test('a drained inline worker is not replaced by one that would work, though a worker takes part of its work; resumed, it takes the rest', async () => {
+  await begin({ POLL_SECONDS: '0.2', SWEEP_SECONDS: '0.3' });
+  const web = await fleet.web({ INLINE_AFTER_SECONDS: '0' });
+  const [first] = await until(async () => { const found = await processes('inline'); return found.length === 1 && found; }, { what: 'inline work' });
+  await order('drain', first!.id);
+  await fleet.worker({ WORKER_CAPABILITIES: 'parse' });
+  expect(await takenBy((await done(web)).itemId)).toEqual(['worker']);
+  await sweepsOn(3);
+  expect(await processes('inline')).toMatchObject([{ id: first!.id, stopped: false }]);
+  await order('resume', first!.id);
+  await until(async () => (await processes('inline'))[0]!.stopped, { what: 'the end of the one that takes everything' });
+  await until(async () => (await processes('inline')).length === 2, { what: 'the one that takes the rest' });
+  expect(await processes('inline')).toMatchObject([{ id: first!.id }, { capabilities: ['citations'], stopped: false }]);
 }, 120_000);
 
 test('an upload is refused as no_worker, and not stored, only where neither a worker nor any web process can parse', async () => {

@@ -13,7 +13,7 @@ import { newAnalysis } from '../citations/rows.js';
 import { accepted, deskOf } from '../deployments/world.js';
 import { alice, bob, invariantSettings, newJob } from '../lease/world.js';
 import { testDatabase } from '../support/database.js';
-import { insertDocument, insertRow } from '../support/factories.js';
+import { insertDocument, insertRow, insertWorker } from '../support/factories.js';
 import { situations } from './situations.js';
 import { claim, clearAll, expire, openDesk, picture, press, registerWorkers, type Desk } from './world.js';
 
@@ -322,6 +322,10 @@ const cases: Case[] = [
     { action, code: 'shutting_down', when: 'the worker is being stopped', says: /worker-1 \(v1\) is shutting down already/, arrange: async () => {
       await pool.query(`update workers set draining_since = now(), drained_by = 'shutdown' where id = $1`, [alice.workerId]);
       return { worker: alice.workerId };
+    } },
+    { action, code: 'serves_pages', when: 'it is a web process', says: /web-1 \(v1\) only serves pages and takes no work\. .* with the role inline/, arrange: async () => {
+      const web = await insertWorker(pool, { label: 'web-1', version: 'v1', role: 'web', capabilities: [], slots: 0 });
+      return { worker: web.id };
     } },
   ]),
   { action: 'drain', code: 'already_draining', when: 'someone has drained it', says: /worker-1 \(v1\) is draining already by ada, \d+ s ago/, arrange: async () => {

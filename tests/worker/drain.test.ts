@@ -126,6 +126,18 @@ describe('an operator\'s drain', () => {
     await until(async () => (await row(database.pool, id!)).state === 'succeeded');
   });
 
+  it('that was given while the worker could not hear is heard when it listens again, not at the next beat', async () => {
+    const [id] = await add(database.pool, ['held']);
+    const gate = new Gate();
+    const one = await startWorker(database, { test_rows: gate.handler }, { heartbeatSeconds: 60, leaseSeconds: 240, appVersion: 'deaf' });
+    const run = await gate.run(1);
+    await until(() => one.listener.state().up);
+    await order(one.identity.id, 'operator');
+    await database.pool.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'leaseboard worker/listener deaf'`);
+    await until(() => run.signal.aborted, { timeoutMs: 10_000 });
+    await until(async () => (await row(database.pool, id!)).state === 'queued');
+  });
+
   it('of another worker is no business of this one', async () => {
     await add(database.pool, ['held']);
     const gate = new Gate();
