@@ -7,16 +7,16 @@ type Live = Pick<WorkerView, 'role' | 'version' | 'drainedBy'>;
 
 /** Workers are counted as the rail counts them; web processes beside them, and said if these do the workers' work. */
 export function liveWords(live: readonly Live[]): string {
-  const of = (role: WorkerView['role']) => live.filter((worker) => worker.role === role).length;
-  const inline = of('inline') > 0 ? `, ${of('inline')} working inline` : '';
-  const drained = live.filter(({ drainedBy }) => drainedBy === 'operator').length;
-  const idle = drained > 0 ? `, ${drainedWords(drained)}` : '';
-  return `${counted(of('worker'), 'worker')} and ${counted(of('web'), 'web process', 'web processes')} live${inline}${idle}${versionWords(live)}`;
+  const of = (role: WorkerView['role'], those = live) => those.filter((worker) => worker.role === role).length;
+  const atWork = live.filter(({ drainedBy }) => drainedBy !== 'operator');
+  const inline = of('inline', atWork) > 0 ? `, ${of('inline', atWork)} working inline` : '';
+  const drained = live.length > atWork.length ? `, ${drainedWords(live.length - atWork.length)}` : '';
+  return `${counted(of('worker'), 'worker')} and ${counted(of('web'), 'web process', 'web processes')} live${inline}${drained}${versionWords(atWork)}`;
 }
 
 /**
- * Versions are mixed within a role, as a redeploy is one of a role (server/lease/redeploys.ts). Where each role has one version by itself and
- * they differ, nothing is under way: it is only said which.
+ * Versions at work are mixed within a role, as a redeploy is one of a role (server/lease/redeploys.ts). Where each role has one version by
+ * itself and they differ, nothing is under way: it is only said which.
  */
 function versionWords(live: readonly Live[]): string {
   const workers = versionsOf(live, ['worker']);

@@ -29,7 +29,7 @@ export function workerLook(worker: WorkerView, now: number): WorkerLook {
 function drainedLook(leases: number): WorkerLook {
   return leases > 0
     ? { word: 'draining', tone: 'low', shape: 'box', note: `${counted(leases, 'lease')}, by an operator` }
-    : { word: 'drained', tone: 'low', shape: 'box', note: 'by an operator, idle until resumed' };
+    : { word: 'drained', tone: 'low', shape: 'box', note: 'by an operator, idle' };
 }
 
 function drainNote({ leases, killDeadlineAt }: WorkerView, now: number): string {

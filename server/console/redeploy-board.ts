@@ -15,7 +15,7 @@ export interface DrainBoard {
   /** Leases that the old version holds now, draining or not. */
   oldHolds: number;
   newHolds: number;
-  /** What only the old version takes: when it is gone, nobody does. */
+  /** What only the old version takes: when it is gone, nobody does. What an operator drained takes nothing. */
   onlyOld: Capability[];
 }
 
@@ -36,7 +36,7 @@ export async function readDrainBoards(reader: Reader): Promise<DrainBoard[]> {
 
 async function readOnlyOld(reader: Reader, processes: readonly RolloutProcess[]): Promise<Capability[]> {
   const outgoing = processes.filter(({ side }) => side === 'outgoing');
-  const live = outgoing.filter(({ leaving }) => ['working', 'drained', 'draining'].includes(leaving));
+  const live = outgoing.filter(({ leaving }) => leaving === 'working' || leaving === 'draining');
   const { rows } = await sql<{ others: string[] }>`select array(select distinct unnest(w.capabilities) from workers w
     where ${sql.raw(takesWork('w'))} and w.id <> all(${outgoing.map(({ id }) => id)}::text[])) as others`.execute(reader);
   const ending = new Set(live.flatMap(({ capabilities }) => capabilities as Capability[]));

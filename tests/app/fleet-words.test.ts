@@ -20,6 +20,8 @@ test.each([
 test('who is drained by an operator lives, is counted, and is said to take nothing', () => {
   const [one, other] = live(['worker', 'a1'], ['worker', 'a1']) as [ReturnType<typeof live>[number], ReturnType<typeof live>[number]];
   expect(liveWords([{ ...one, drainedBy: 'operator' }, other])).toBe('2 workers and 0 web processes live, 1 drained by an operator (takes nothing until resumed)');
+  expect(liveWords([{ ...one, drainedBy: 'operator' }, { ...other, version: 'b2' }])).not.toMatch(/mixed/);
+  expect(liveWords([{ ...one, role: 'inline', drainedBy: 'operator' }, { ...other, role: 'web' }])).toBe('0 workers and 1 web process live, 1 drained by an operator (takes nothing until resumed)');
   expect(liveWords([{ ...one, drainedBy: 'shutdown' }, other])).toBe('2 workers and 0 web processes live');
 });
 

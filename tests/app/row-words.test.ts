@@ -68,7 +68,7 @@ test.each([
   ['live', {}, '3 leases'], ['silent', { heartbeatAt: NOW - 132_000 }, '2 m 12 s, 3 leases held'],
   ['draining', { drainingSince: NOW - 1, drainedBy: 'shutdown', killDeadlineAt: NOW + 14_000 }, '3 leases, 14 s left'],
   ['draining', { drainingSince: NOW - 1, drainedBy: 'operator' }, '3 leases, by an operator'],
-  ['drained', { drainingSince: NOW - 1, drainedBy: 'operator', leases: 0 }, 'by an operator, idle until resumed'],
+  ['drained', { drainingSince: NOW - 1, drainedBy: 'operator', leases: 0 }, 'by an operator, idle'],
   ['gone', { goneAt: NOW, heartbeatAt: NOW - 132_000, leases: 0 }, 'silent 2 m 12 s'], ['stopped', { stoppedAt: NOW, leases: 0 }, 'clean'],
 ] as const)('a process that is %s says so (%o)', (word, change, note) => {
   expect(workerLook({ ...worker, ...change }, NOW)).toMatchObject({ word, note });

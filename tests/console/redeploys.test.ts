@@ -47,7 +47,7 @@ const began = (id: string, secondsAgo: number) => database.pool.query(`update wo
 async function redeploy(): Promise<string> {
   const [clean, killed, next] = [holder('clean', 'v1'), holder('killed', 'v1'), holder('next', 'v2')];
   for (const { workerId } of [clean, killed]) {
-    await registerProcess(database.pool, identity(workerId, 'v1', { heartbeatSeconds: workerId === 'killed' ? 0.01 : 30 }));
+    await registerProcess(database.pool, identity(workerId, 'v1', { heartbeatSeconds: workerId === 'killed' ? 0.001 : 30 }));
     await began(workerId, 600);
   }
   await newJob(database.pool, 9);
@@ -165,7 +165,7 @@ test('while it rolls the board counts what the old version still holds, and name
 });
 
 test('a worker that an operator drained neither works nor leaves: the boards, the fleet and the tally say so', async () => {
-  await registerProcess(database.pool, identity('old', 'v1'));
+  await registerProcess(database.pool, identity('old', 'v1', { capabilities: ['parse', 'publish'] }));
   await began('old', 600);
   await newJob(database.pool, 1);
   const leases = await acquire(database.pool, parseItems, holder('old', 'v1'), 1);
@@ -175,13 +175,13 @@ test('a worker that an operator drained neither works nor leaves: the boards, th
   const seen = async () => {
     const [board] = await readOnly(kysely, readDrainBoards);
     const { versions } = await readOnly(kysely, readFleet);
-    return [rolloutWords(board!), versions.map(({ version, live, drained, draining }) => [version, live, drained, draining])];
+    return [rolloutWords(board!), board!.onlyOld, versions.map(({ version, live, drained, draining }) => [version, live, drained, draining])];
   };
-  expect(await seen()).toEqual(['v1: 1 drained by an operator (takes nothing until resumed). v2: 1 works.', [['v1', 0, 1, 0], ['v2', 1, 0, 0]]]);
+  expect(await seen()).toEqual(['v1: 1 drained by an operator (takes nothing until resumed). v2: 1 works.', [], [['v1', 0, 1, 0], ['v2', 1, 0, 0]]]);
   expect(await orderResume(database.pool, 'old')).toBe(true);
-  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 works. v2: 1 works.', [['v1', 1, 0, 0], ['v2', 1, 0, 0]]]);
+  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 works. v2: 1 works.', ['publish'], [['v1', 1, 0, 0], ['v2', 1, 0, 0]]]);
   await startShutdownDrain(database.pool, 'old', 20);
-  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 drains. v2: 1 works.', [['v1', 0, 0, 1], ['v2', 1, 0, 0]]]);
+  expect(await seen()).toEqual(['Mixed versions of workers. v1: 1 drains. v2: 1 works.', ['publish'], [['v1', 0, 0, 1], ['v2', 1, 0, 0]]]);
 });
 
 test('a redeploy whose old processes had all ended before the new one came still knows what they left behind', async () => {
