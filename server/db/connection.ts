@@ -70,4 +70,4 @@ export async function connectDirect(config: Where, who: Who & { purpose: string 
 }
 
 export { inTransaction } from './transaction.js';
-export { errorCode, isConnectionError, isRetryable, refusalAtConnect } from './connection-errors.js';
+export { errorCode, isConnectionError, isRetryable } from './connection-errors.js';
