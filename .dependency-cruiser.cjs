@@ -1,9 +1,9 @@
 // Who may import whom (README, "architecture"): only rightward in
-// main → http → api, operations, console, worker → parse, citations, deployments → sources → lease → bus → db → config, log
+// main → http → api, operations, console, webhook, worker → parse, citations, deployments → sources → lease → bus → db → config, log
 const layers = [
   ['main'],
   ['http'],
-  ['api', 'operations', 'console', 'worker'],
+  ['api', 'operations', 'console', 'webhook', 'worker'],
   ['parse', 'citations', 'deployments'],
   ['sources'],
   ['lease'],

@@ -6,6 +6,9 @@ import { isbot } from 'isbot';
 import { renderToPipeableStream } from 'react-dom/server';
 import { NonceContext } from './nonce';
 
+/** What Now shows under "needs attention", for whoever tells it outside (server/webhook): the same conditions, the same words. */
+export { attentionOf } from './format/attention';
+
 /** Single fetch gives up on deferred data after this; nothing here defers longer than a page query (milliseconds). */
 export const streamTimeout = 10_000;
 

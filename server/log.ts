@@ -17,7 +17,7 @@ export function redacted(text: string): string {
   return secrets.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
 
-const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'oidcClientSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl'];
+const secretFields = ['password', 'token', 'secret', 'sessionSecret', 'oidcClientSecret', 'authorization', 'cookie', 'apiKey', 'embeddingsApiKey', 'databaseUrl', 'databaseDirectUrl', 'webhookUrl'];
 
 /**
  * One JSON line an event, written synchronously (nothing is lost when the process ends), secrets removed.

@@ -579,6 +579,56 @@ create table sweeps (
   constraint sweeps_one_row CHECK ((id = 1))
 );
 
+create table webhook (
+  id integer default 1 not null,
+  look bigint default 0 not null,
+  looked_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  failures integer default 0 not null,
+  retry_at timestamp with time zone,
+  last_failure_at timestamp with time zone,
+  last_failure text,
+  last_sent_at timestamp with time zone,
+  sent_total bigint default 0 not null,
+  failed_total bigint default 0 not null,
+  given_up_total bigint default 0 not null,
+  constraint webhook_pkey PRIMARY KEY (id),
+  constraint webhook_failing CHECK (((failing_since IS NULL) = (failures = 0))),
+  constraint webhook_one_row CHECK ((id = 1))
+);
+
+create table webhook_attention (
+  key text not null,
+  id uuid default gen_random_uuid() not null,
+  began_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  facts jsonb not null,
+  message_id uuid,
+  constraint webhook_attention_pkey PRIMARY KEY (key)
+);
+
+create table webhook_messages (
+  id uuid not null,
+  no bigint generated always as identity not null,
+  attention_key text not null,
+  event text not null,
+  body text not null,
+  created_at timestamp with time zone default now() not null,
+  retry_at timestamp with time zone default now() not null,
+  tries integer default 0 not null,
+  sender_token bigint default 0 not null,
+  sender_expires_at timestamp with time zone,
+  doubted boolean default false not null,
+  sent_at timestamp with time zone,
+  withdrawn_at timestamp with time zone,
+  given_up_at timestamp with time zone,
+  constraint webhook_messages_pkey PRIMARY KEY (id),
+  constraint webhook_messages_end_once CHECK ((num_nonnulls(sent_at, withdrawn_at, given_up_at) <= 1)),
+  constraint webhook_messages_event CHECK ((event = ANY (ARRAY['attention.began'::text, 'attention.ended'::text])))
+);
+CREATE INDEX webhook_messages_by_key ON webhook_messages USING btree (attention_key, no);
+CREATE INDEX webhook_messages_open ON webhook_messages USING btree (no) WHERE ((sent_at IS NULL) AND (withdrawn_at IS NULL) AND (given_up_at IS NULL));
+
 create table workers (
   id text not null,
   label text not null,

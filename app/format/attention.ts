@@ -16,6 +16,8 @@ export interface AttentionItem {
   subject: string | null;
   what: string;
   why: string;
+  /** `why` repeats what a person typed or another service said: it is for this page, not for what is told outside (server/webhook). */
+  whyQuotes?: true;
   /** What a person should do, or that nothing needs to be done. */
   advice: string;
   /** When it heals by itself or next moves, counted down. */
@@ -41,7 +43,7 @@ const OVERDUE_INTERVALS = 3;
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
     ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...tooNew(view, now), ...leavingGaps(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
-    ...nearTtl(view), ...poison(view, now), ...listener(feed),
+    ...nearTtl(view), ...poison(view, now), ...listener(feed), ...webhook(view, now),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
 }
@@ -146,7 +148,7 @@ function sweeper(view: NowView, now: number, readAt: number): AttentionItem[] {
 function breakers(view: NowView, now: number): AttentionItem[] {
   return view.queues.flatMap(({ slug, title, breaker }) => (breaker ? [{
     key: `breaker:${slug}`, tone: 'low' as const, verdict: `${title} rests after an outage`, subject: null, what: `${title} rests: a service outside is down`,
-    why: `${breaker.reason} · ${counted(breaker.failures, 'failure')} in ${age(now - breaker.openedAt)}`,
+    why: `${breaker.reason} · ${counted(breaker.failures, 'failure')} in ${age(now - breaker.openedAt)}`, whyQuotes: true as const,
     advice: 'Rows wait uncharged and are tried again by themselves. Check the service if this lasts.',
     timer: { label: 'next try', at: breaker.retryAt }, href: queuePath(slug, { states: ['queued'] }),
   }] : []));
@@ -155,7 +157,7 @@ function breakers(view: NowView, now: number): AttentionItem[] {
 function paused(view: NowView, now: number): AttentionItem[] {
   return view.queues.flatMap((queue) => (queue.paused ? [{
     key: `paused:${queue.slug}`, tone: 'low' as const, verdict: `${queue.title} is paused`, subject: null, what: `${queue.title} is paused`,
-    why: `by ${queue.paused.by} ${age(now - queue.paused.at)} ago: ${queue.paused.reason}`,
+    why: `by ${queue.paused.by} ${age(now - queue.paused.at)} ago: ${queue.paused.reason}`, whyQuotes: true as const,
     advice: 'Work is accepted and waits; nothing is taken until the queue is resumed.', timer: null, href: queuePath(queue.slug, { states: ['queued'] }),
     order: { action: 'resume_queue', fields: { queue: queue.slug }, subject: queue.title },
   }] : []));
@@ -186,6 +188,15 @@ function listener(feed: FeedState): AttentionItem[] {
     key: 'listener', tone: 'low', verdict: 'the listener is down', subject: null, what: 'The listener is down',
     why: 'pages are fed by polling every few seconds', advice: 'Nothing is lost, only slower. It reconnects by itself; check the direct database URL if it does not.',
     timer: null, href: null,
+  }];
+}
+
+function webhook({ webhook: failing }: NowView, now: number): AttentionItem[] {
+  if (!failing) return [];
+  return [{
+    key: 'webhook', tone: 'low', verdict: 'the webhook takes no messages', subject: null, what: `The webhook has not taken messages for ${age(now - failing.since)}`,
+    why: `${failing.host} ${failing.trouble} · ${failing.waiting === 0 ? 'none waits' : `${counted(failing.waiting, 'message')} ${failing.waiting === 1 ? 'waits' : 'wait'}`}`,
+    advice: 'Nobody is told of what is listed here until it takes them; it is tried again by itself. Check WEBHOOK_URL and its receiver: npx leaseboard webhook test.', timer: null, href: null,
   }];
 }
 

@@ -27,6 +27,8 @@ export interface StuckLock {
 }
 
 const SAMPLE = 6;
+/** So many at most of one queue: then there may be more. */
+export const POISON_SAMPLE = SAMPLE;
 /** Warned about so long before the end (seconds). */
 const TTL_WARNING_SECONDS = 3_600;
 const DAY_MS = 86_400_000;

@@ -10,12 +10,15 @@ import type { Gaps } from './now-gaps.js';
 import { readGaps } from './now-gaps.js';
 import type { DrainBoard } from './redeploy-board.js';
 import { readDrainBoards } from './redeploy-board.js';
+import { readWebhookFailing, type WebhookFailing } from './webhook-state.js';
 import { queuesInOrder } from './queue-of-url.js';
 import { readOnly, readStamp } from './read.js';
 import type { Stamp } from './row-view.js';
 
 /** The facts behind the Now page and the rail's counts; the page turns them into sentences. */
 export interface NowView extends Stamp, FleetNow, Gaps, Trouble {
+  /** WEBHOOK_URL's receiver takes nothing; null while all is well, or while it is unset. */
+  webhook: WebhookFailing | null;
   queues: QueueNow[];
   /** Redeploys that roll now, newest first. */
   boards: DrainBoard[];
@@ -25,6 +28,7 @@ export interface NowView extends Stamp, FleetNow, Gaps, Trouble {
 export interface NowLimits {
   stagedBytesTtlSeconds: number;
   publishDeadAfterSeconds: number;
+  webhookUrl?: string | undefined;
 }
 
 /** Everything on Now in one read-only transaction; cheap enough to run once a second. @throws ReadTimeoutError */
@@ -37,6 +41,7 @@ export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView>
     const gaps = await readGaps(reader);
     const trouble = await readTrouble(reader, stamp.asOf, limits);
     const boards = await readDrainBoards(reader);
-    return { ...stamp, queues: views, boards, ...fleet, ...gaps, ...trouble };
+    const webhook = await readWebhookFailing(reader, limits.webhookUrl);
+    return { ...stamp, queues: views, boards, webhook, ...fleet, ...gaps, ...trouble };
   });
 }

@@ -449,6 +449,47 @@ export interface Sweeps {
   last_worker_id: string | null;
 }
 
+export interface Webhook {
+  failed_total: Generated<Int8>;
+  failing_since: Timestamp | null;
+  failures: Generated<number>;
+  given_up_total: Generated<Int8>;
+  id: Generated<number>;
+  last_failure: string | null;
+  last_failure_at: Timestamp | null;
+  last_sent_at: Timestamp | null;
+  look: Generated<Int8>;
+  looked_at: Timestamp | null;
+  retry_at: Timestamp | null;
+  sent_total: Generated<Int8>;
+}
+
+export interface WebhookAttention {
+  began_at: Generated<Timestamp>;
+  facts: Json;
+  id: Generated<string>;
+  key: string;
+  message_id: string | null;
+  seen_at: Generated<Timestamp>;
+}
+
+export interface WebhookMessages {
+  attention_key: string;
+  body: string;
+  created_at: Generated<Timestamp>;
+  doubted: Generated<boolean>;
+  event: string;
+  given_up_at: Timestamp | null;
+  id: string;
+  no: Generated<Int8>;
+  retry_at: Generated<Timestamp>;
+  sender_expires_at: Timestamp | null;
+  sender_token: Generated<Int8>;
+  sent_at: Timestamp | null;
+  tries: Generated<number>;
+  withdrawn_at: Timestamp | null;
+}
+
 export interface Workers {
   capabilities: Generated<string[]>;
   drained_by: string | null;
@@ -495,6 +536,9 @@ export interface DB {
   signin_limits: SigninLimits;
   signin_links: SigninLinks;
   sweeps: Sweeps;
+  webhook: Webhook;
+  webhook_attention: WebhookAttention;
+  webhook_messages: WebhookMessages;
   workers: Workers;
 }
 

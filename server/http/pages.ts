@@ -5,6 +5,7 @@ import { createRequestHandler } from '@remix-run/express';
 import type { AppLoadContext, ServerBuild } from '@remix-run/node';
 import type { Request, RequestHandler, Response } from 'express';
 import { addressKey } from '../operations/sign-in-limit.js';
+import type { AttentionOf } from '../webhook/conditions.js';
 import { asProblem } from './failures.js';
 import type { LoadContext, World } from './load-context.js';
 
@@ -13,6 +14,15 @@ export async function loadBuild(projectRoot: string): Promise<ServerBuild> {
   const file = path.join(projectRoot, 'build', 'app', 'index.js');
   if (!existsSync(file)) throw new Error(`The console is not built (${file} is missing). Start it with npm start or npm run web, which build what is missing.`);
   return await import(pathToFileURL(file).href) as ServerBuild;
+}
+
+/** What the built app says needs attention: its entry exports the list that Now renders. @throws when the build has none: it is older than this server. */
+export function attentionIn(build: ServerBuild | (() => Promise<ServerBuild>)): AttentionOf {
+  return async (view, now, feed) => {
+    const entry = (typeof build === 'function' ? await build() : build).entry.module as { attentionOf?: AttentionOf };
+    if (!entry.attentionOf) throw new Error('The console was built before this server was. Build it anew with npm start or npm run web.');
+    return entry.attentionOf(view, now, feed);
+  };
 }
 
 /** Hands a request that passed the door to Remix, with what the shell knows about it. Pages are never stored by caches in between. */

@@ -7,12 +7,13 @@ import { createApp } from '../http/app.js';
 import { developmentServer } from '../http/development.js';
 import { clientFiles } from '../http/files.js';
 import { openLive } from '../http/live.js';
-import { loadBuild, pages } from '../http/pages.js';
+import { attentionIn, loadBuild, pages } from '../http/pages.js';
 import { identify, createSweepLoop } from '../worker/process.js';
 import { boot } from './boot.js';
 import { listen } from './http-server.js';
 import { createInlineWork } from './inline.js';
 import { runMain, stopOnSignal } from './run-main.js';
+import { createTelling } from './web-webhook.js';
 import { createRegistration } from './web-registration.js';
 import { endWorld, makeWorld, type World } from './world.js';
 
@@ -32,7 +33,8 @@ await runMain(async () => {
   const console = await consoleParts(world);
   const live = openLive(world);
   let stopping = false;
-  const app = createApp(world, { spool, ...console, live: live.router, liveClients: live.clients, stopping: () => stopping });
+  const { attentionOf, ...served } = console;
+  const app = createApp(world, { spool, ...served, live: live.router, liveClients: live.clients, stopping: () => stopping });
 
   await registration.start();
   world.listener.start();
@@ -41,6 +43,8 @@ await runMain(async () => {
   const server = await listen(app, config);
   log.info({ event: 'listening', host: config.host, port: server.port, version: config.appVersion }, 'listening');
   process.send?.({ listening: server.port });
+  const webhook = createTelling(world, attentionOf, server.port);
+  webhook?.start();
 
   stopOnSignal({
     log,
@@ -50,7 +54,7 @@ await runMain(async () => {
       await registration.drain(config.drainSeconds);
       live.close();
       // Together: both have the whole budget, and neither waits for the other's.
-      await Promise.all([server.close(config.drainSeconds * 1000), inline.stop(config.drainSeconds)]);
+      await Promise.all([server.close(config.drainSeconds * 1000), inline.stop(config.drainSeconds), webhook?.stop()]);
       await sweeps.stop();
       await registration.stop();
       await endWorld(world);
@@ -65,7 +69,8 @@ async function consoleParts(world: World) {
   const { projectRoot } = world.config;
   if (process.env.NODE_ENV === 'development') {
     const vite = await developmentServer(projectRoot);
-    return { files: vite.files, pages: pages(world, vite.build), dev: true, close: vite.close };
+    return { files: vite.files, pages: pages(world, vite.build), attentionOf: attentionIn(vite.build), dev: true, close: vite.close };
   }
-  return { files: clientFiles(projectRoot), pages: pages(world, await loadBuild(projectRoot)), dev: false, close: async () => undefined };
+  const build = await loadBuild(projectRoot);
+  return { files: clientFiles(projectRoot), pages: pages(world, build), attentionOf: attentionIn(build), dev: false, close: async () => undefined };
 }

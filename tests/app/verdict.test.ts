@@ -19,7 +19,7 @@ function queue(change: Partial<QueueNow> = {}): QueueNow {
 function view(change: Partial<NowView> = {}): NowView {
   return {
     asOf: NOW, epoch: 1, queues: [queue()], versions: [{ version: 'v42', live: 2, drained: 0, draining: 0, leases: 3, killDeadlineAt: null }], capabilities: ['parse'], drainedCapabilities: [],
-    sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, knownKinds: { parse_items: { pdf: 1 } }, newerWaits: [], boards: [], ...change,
+    sweep: { lastRunAt: ago(5), intervalSeconds: 30 }, redeploy: null, staleRows: [], stuckLocks: [], poisonRows: [], nearTtl: null, knownKinds: { parse_items: { pdf: 1 } }, newerWaits: [], boards: [], webhook: null, ...change,
   };
 }
 
