@@ -40,6 +40,7 @@ export function retentionOf(config: Pick<Config, 'stagedBytesTtlSeconds' | 'sour
     { what: 'Answers to an Idempotency-Key', howLong: 'kept for', seconds: 86_400, setting: null },
     { what: 'Documents, chunks, claims and verdicts', howLong: 'until their user is erased (a guarded action, or DELETE /api/users/:userId)', seconds: null, setting: null },
     { what: 'Transitions (timelines, redeploys)', howLong: 'pruned by npx leaseboard retention run after', seconds: config.retentionEventDays * 86_400, setting: 'RETENTION_EVENT_DAYS' },
+    { what: 'Messages of the webhook', howLong: 'pruned by npx leaseboard retention run after', seconds: config.retentionEventDays * 86_400, setting: 'RETENTION_EVENT_DAYS' },
     { what: 'Minute samples (charts)', howLong: 'pruned by npx leaseboard retention run after', seconds: config.retentionMinuteDays * 86_400, setting: 'RETENTION_MINUTE_DAYS' },
     { what: 'Finished rows and the audit', howLong: 'for good', seconds: null, setting: null },
   ];

@@ -132,7 +132,7 @@ const runRetention = ({ reason }: { reason: string }) => withDatabaseUp(async (s
     const done = await throughTheDoor(session, pruneHistory, {}, reason, undefined);
     if (done.outcome === 'refused' && done.code !== 'nothing_old') throw new Error(done.text);
     answer(done.text);
-    more = Math.max(Number(done.now?.events ?? 0), Number(done.now?.minutes ?? 0)) >= RETENTION_BATCH;
+    more = Math.max(...['events', 'minutes', 'messages'].map((what) => Number(done.now?.[what] ?? 0))) >= RETENTION_BATCH;
   }
 });
 

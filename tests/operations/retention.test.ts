@@ -25,10 +25,15 @@ test('what is older than its setting is pruned batch by batch, oldest first and 
   expect(await prune(2)).toMatchObject({ outcome: 'applied', text: 'Pruned 2 transitions older than 90 days and 2 minute samples older than 400 days.' });
   expect(await prune()).toMatchObject({ outcome: 'applied', text: 'Pruned 1 transitions older than 90 days and 0 minute samples older than 400 days.' });
   expect([await count('parse_items'), await count('queue_events'), await count('queue_minutes')]).toEqual([rows, events - 3, 2]);
+  await pool.query(`insert into webhook_messages (id, attention_key, event, body, created_at, sent_at, given_up_at)
+    select gen_random_uuid(), 'sweeper', 'attention.began', '{}', now() - make_interval(days => d), case when d <> 95 then now() end, case when d = 95 then now() end from unnest(array[10, 95, 96]) as d
+    union all select gen_random_uuid(), 'ttl', 'attention.began', '{}', now() - interval '99 days', null, null`);
+  expect(await prune()).toMatchObject({ outcome: 'applied', text: 'Pruned 0 transitions older than 90 days and 0 minute samples older than 400 days, and 2 webhook messages older than 90 days.' });
+  expect(await count('webhook_messages')).toBe(2);   // the younger one, and the one that waits
   const before = await picture(pool);
   expect(await prune()).toMatchObject({ outcome: 'refused', code: 'nothing_old' });
   expect(await picture(pool)).toEqual(before);
   expect((await pool.query(`select outcome, reason from operator_actions where action = 'retention' order by id`)).rows).toEqual([
-    { outcome: 'applied', reason: 'the daily run' }, { outcome: 'applied', reason: 'the daily run' }, { outcome: 'refused', reason: 'the daily run' }]);
+    { outcome: 'applied', reason: 'the daily run' }, { outcome: 'applied', reason: 'the daily run' }, { outcome: 'applied', reason: 'the daily run' }, { outcome: 'refused', reason: 'the daily run' }]);
   expect(await checkInvariants(pool, invariantSettings)).toEqual([]);
 });
