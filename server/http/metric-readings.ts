@@ -34,6 +34,15 @@ export interface Readings {
   /** What operators did and tried so far. */
   operatorActions: { action: string; outcome: string; n: number }[];
   lastSweepSeconds: number | null;
+  webhook: WebhookReading;
+}
+
+/** What became of the webhook's messages and tries so far, and what waits. */
+export interface WebhookReading {
+  sent: number;
+  failed: number;
+  given_up: number;
+  waiting: number;
 }
 
 /** @param after the last minute seen before (text as read), or null for those of the last two days. */
@@ -42,7 +51,7 @@ export function readMetrics(pool: pg.Pool, after: string | null): Promise<Readin
     const read: QueueReading[] = [];
     for (const queue of queues) read.push(await readQueue(tx, queue));
     const sweep = await tx.query<{ at: number | null }>('select extract(epoch from last_run_at)::float8 as at from sweeps');
-    return { queues: read, minutes: await readMinutes(tx, after), refusals: await readRefusals(tx), operatorActions: await readOperatorActions(tx), lastSweepSeconds: sweep.rows[0]?.at ?? null };
+    return { queues: read, minutes: await readMinutes(tx, after), refusals: await readRefusals(tx), operatorActions: await readOperatorActions(tx), webhook: await readWebhook(tx), lastSweepSeconds: sweep.rows[0]?.at ?? null };
   }, { timeoutMs: STATEMENT_LIMIT_MS });
 }
 
@@ -83,6 +92,13 @@ async function readRefusals(tx: pg.PoolClient): Promise<Record<string, number>> 
     `select code, (select count(*)::int from publish_refusals r where r.code = c.code) as n
        from unnest(array['publish_in_progress', 'slug_taken', 'slug_fixed', 'queue_paused']) as c(code)`);
   return Object.fromEntries(rows.map((row) => [row.code, row.n]));
+}
+
+async function readWebhook(tx: pg.PoolClient): Promise<WebhookReading> {
+  const { rows } = await tx.query<WebhookReading>(
+    `select sent_total::float8 as sent, failed_total::float8 as failed, given_up_total::float8 as given_up,
+       (select count(*)::int from webhook_messages where sent_at is null and withdrawn_at is null and given_up_at is null) as waiting from webhook`);
+  return rows[0]!;
 }
 
 /** Every guarded action with both outcomes; those that never occurred read 0. Grows with what people do, and has an index by action. */

@@ -27,6 +27,7 @@ export function createMetrics(world: World, liveClients: () => number): Metrics 
       meters.setQueues(readings.queues);
       meters.setRefusals(readings.refusals);
       meters.setOperatorActions(readings.operatorActions);
+      meters.setWebhook(readings.webhook);
       if (readings.lastSweepSeconds !== null) meters.lastSweep.set(readings.lastSweepSeconds);
       for (const minute of readings.minutes) meters.addMinute(minute);
       seen = readings.minutes.at(-1)?.minute ?? seen;
@@ -69,6 +70,8 @@ function makeMeters(registry: Registry) {
   const givenBack = counter('leaseboard_given_back_total', 'Leases given back by a drain or a release');
   const refused = new Counter({ name: 'leaseboard_publish_refused_total', help: 'Publishes refused, by the code of the answer', labelNames: ['code'], registers });
   const acted = new Counter({ name: 'leaseboard_operator_actions_total', help: 'What operators did and tried, by action and outcome', labelNames: ['action', 'outcome'], registers });
+  const told = new Counter({ name: 'leaseboard_webhook_messages_total', help: 'Messages to WEBHOOK_URL: sent, tries that failed, given up', labelNames: ['outcome'], registers });
+  const untold = gauge('leaseboard_webhook_waiting', 'Messages that WEBHOOK_URL has not taken yet');
   const wait = new MinuteHistogram('leaseboard_wait_seconds', 'From claimable to claimed', registry);
   const run = new MinuteHistogram('leaseboard_run_seconds', 'From claimed to the end of the lease', registry);
   const listenerUp = gauge('leaseboard_listener_up', '1 while this process hears notifications');
@@ -98,6 +101,10 @@ function makeMeters(registry: Registry) {
     },
     setOperatorActions(done: Readings['operatorActions']) {
       for (const { action, outcome, n } of done) acted.inc({ action, outcome }, news(`${action} ${outcome}`, n));
+    },
+    setWebhook({ waiting, ...totals }: Readings['webhook']) {
+      for (const [outcome, total] of Object.entries(totals)) told.inc({ outcome }, news(`webhook ${outcome}`, total));
+      untold.set(waiting);
     },
     clearQueues: () => [rows, stale, oldest].forEach((metric) => metric.reset()),
     addMinute(minute: MinuteReading) {

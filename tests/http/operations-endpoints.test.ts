@@ -109,6 +109,16 @@ describe('metrics', () => {
     expect(text).toMatch(/^leaseboard_wait_seconds_bucket\{queue="parse_items",le="\+Inf"\} 25$/m);
     expect(text).toMatch(/^# TYPE leaseboard_wait_seconds histogram$/m);
   });
+
+  test('say what became of the webhook\'s messages, and what waits', async () => {
+    await database.pool.query(`insert into webhook_messages (id, attention_key, event, body) values (gen_random_uuid(), 'sweeper', 'attention.began', '{}')`);
+    await database.pool.query('update webhook set sent_total = 5, failed_total = 3');
+    await scrape();
+    await database.pool.query('update webhook set sent_total = 7, given_up_total = 1');
+    const text = await scrape();
+    for (const [outcome, total] of [['sent', 7], ['failed', 3], ['given_up', 1]]) expect(text).toContain(`leaseboard_webhook_messages_total{outcome="${outcome}"} ${total}\n`);
+    expect(text).toMatch(/^leaseboard_webhook_waiting 1$/m);
+  });
 });
 
 test('a request is one log line with its id, without query, tokens or cookies', async () => {
