@@ -6,6 +6,7 @@ import { addDoctorCommand } from './cli-doctor.js';
 import { addEngineCommands } from './cli-engine.js';
 import { addSessionCommands } from './cli-sign-ins.js';
 import { addTokenCommands } from './cli-tokens.js';
+import { addWebhookCommand } from './cli-webhook.js';
 import { runMain } from './run-main.js';
 
 await runMain(async () => {
@@ -18,6 +19,7 @@ await runMain(async () => {
   addSessionCommands(program);
   addActionCommands(program);
   addEngineCommands(program);
+  addWebhookCommand(program);
   addDoctorCommand(program);
   try {
     await program.parseAsync();

@@ -2,10 +2,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import type { Config } from '../config.js';
+import { readOnly } from '../console/read.js';
+import { readWebhookState } from '../console/webhook-state.js';
 import { applicationName, connectionConfig, connectDirect, errorCode } from '../db/connection.js';
+import { createKysely } from '../db/kysely.js';
 import { refusePooler, requireUtf8 } from '../db/migration-checks.js';
 import { migrationsIn, pendingMigrations, schemaVersion } from '../db/migrate.js';
 import type { Logger } from '../log.js';
+import { instant } from './cli-session.js';
 
 export type Finding = { ok: boolean; text: string };
 /** `ends`: when it is bad, the checks after it cannot be made. */
@@ -36,6 +40,7 @@ export function databaseChecks(config: Config, pool: pg.Pool, log: Logger): Chec
     { name: 'schema', ends: true, look: () => schema(config, pool) },
     { name: 'workers', look: () => workers(pool) },
     { name: 'sweeper', look: () => sweeper(config, pool) },
+    { name: 'webhook', look: () => webhook(config, pool) },
   ];
 }
 
@@ -111,6 +116,16 @@ async function sweeper(config: Config, pool: pg.Pool): Promise<Finding> {
   if (age === null || age === undefined) return { ok: false, text: 'has never run; start a worker with npm run worker' };
   const text = `ran ${Math.round(age)} s ago`;
   return age <= config.sweepSeconds * 3 ? { ok: true, text } : { ok: false, text: `${text}; start a worker, or run npx leaseboard sweep` };
+}
+
+async function webhook({ webhookUrl }: Config, pool: pg.Pool): Promise<Finding> {
+  if (!webhookUrl) return { ok: true, text: 'not configured; set WEBHOOK_URL to be told what begins to need attention' };
+  const { host, failingSince, trouble, lastSentAt, lastFailureAt, waiting } = await readOnly(createKysely(pool), reader => readWebhookState(reader, webhookUrl));
+  const last = lastSentAt === null ? 'nothing was sent yet' : `last took a message at ${instant(lastSentAt)}`;
+  if (failingSince !== null) {
+    return { ok: false, text: `${host} has not taken messages since ${instant(failingSince)} (it ${trouble}); ${last}; ${waiting} waiting; check WEBHOOK_URL and its receiver, then npx leaseboard webhook test` };
+  }
+  return { ok: true, text: `${host}, ${last}${lastFailureAt === null ? '' : `, last failed at ${instant(lastFailureAt)}`}; try it with npx leaseboard webhook test` };
 }
 
 async function withDirect(config: Config, log: Logger, look: (client: pg.Client) => Promise<Finding>): Promise<Finding> {

@@ -28,7 +28,7 @@ export function rememberConsole(config: Config): void {
 }
 
 /** PUBLIC_URL, else HOST and PORT, else where the last start put it. */
-function knownConsole(config: Config): string {
+export function knownConsole(config: Config): string {
   const told = config.publicUrl ?? process.env.PORT?.trim() ?? process.env.HOST?.trim();
   const file = rememberedIn(config);
   return told || !config.embedded || !fs.existsSync(file) ? consoleUrl(config) : fs.readFileSync(file, 'utf8').trim();
