@@ -33,7 +33,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['server/lease/**/*.ts', 'server/worker/**/*.ts', 'server/deployments/**/*.ts'],
+    files: ['server/lease/**/*.ts', 'server/worker/**/*.ts', 'server/deployments/**/*.ts', 'server/webhook/**/*.ts'],
     rules: { 'no-restricted-syntax': ['error', noAny, ...databaseClock] },
   },
   {

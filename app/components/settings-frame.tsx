@@ -8,6 +8,7 @@ const tabs: readonly { to: string; label: string; roles: readonly string[] }[] =
   { to: '/settings/sign-ins', label: 'Sign-ins', roles: ['admin'] },
   { to: '/settings/tokens', label: 'API tokens', roles: ['admin'] },
   { to: '/settings/queues', label: 'Queue pauses', roles: ['operator', 'admin'] },
+  { to: '/settings/webhook', label: 'Webhook', roles: ['operator', 'admin'] },
   { to: '/settings/retention', label: 'Retention', roles: ['operator', 'admin'] },
   { to: '/settings/read-only', label: 'Read-only', roles: ['operator', 'admin'] },
 ];

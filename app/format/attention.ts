@@ -195,7 +195,7 @@ function webhook({ webhook: failing }: NowView, now: number): AttentionItem[] {
   if (!failing) return [];
   return [{
     key: 'webhook', tone: 'low', verdict: 'the webhook takes no messages', subject: null, what: `The webhook has not taken messages for ${age(now - failing.since)}`,
-    why: `${failing.host} ${failing.trouble} · ${failing.waiting === 0 ? 'none waits' : `${counted(failing.waiting, 'message')} ${failing.waiting === 1 ? 'waits' : 'wait'}`}`,
+    why: `${failing.host} ${failing.trouble} · ${counted(failing.waiting, 'message')} ${failing.waiting === 1 ? 'waits' : 'wait'}`,
     advice: 'Nobody is told of what is listed here until it takes them; it is tried again by itself. Check WEBHOOK_URL and its receiver: npx leaseboard webhook test.', timer: null, href: null,
   }];
 }

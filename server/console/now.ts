@@ -17,7 +17,7 @@ import type { Stamp } from './row-view.js';
 
 /** The facts behind the Now page and the rail's counts; the page turns them into sentences. */
 export interface NowView extends Stamp, FleetNow, Gaps, Trouble {
-  /** WEBHOOK_URL's receiver takes nothing; null while all is well, or while it is unset. */
+  /** WEBHOOK_URL's receiver takes nothing of what waits; null while all is well, or while it is unset. */
   webhook: WebhookFailing | null;
   queues: QueueNow[];
   /** Redeploys that roll now, newest first. */
@@ -41,7 +41,7 @@ export function readNow(kysely: Kysely<DB>, limits: NowLimits): Promise<NowView>
     const gaps = await readGaps(reader);
     const trouble = await readTrouble(reader, stamp.asOf, limits);
     const boards = await readDrainBoards(reader);
-    const webhook = await readWebhookFailing(reader, limits.webhookUrl);
+    const webhook = await readWebhookFailing(reader, stamp.asOf, limits.webhookUrl);
     return { ...stamp, queues: views, boards, webhook, ...fleet, ...gaps, ...trouble };
   });
 }

@@ -33,10 +33,9 @@ export async function readWebhookState(reader: Reader, url: string): Promise<Web
   return { host: new URL(url).host, ...rows[0]! };
 }
 
-/** For Now: only what has lasted. */
-export async function readWebhookFailing(reader: Reader, url: string | undefined): Promise<WebhookFailing | null> {
+/** For Now: only what has lasted, and only while something waits (whether an idle receiver is well again is not known). */
+export async function readWebhookFailing(reader: Reader, asOf: number, url: string | undefined): Promise<WebhookFailing | null> {
   if (!url) return null;
   const { host, failingSince: since, trouble, waiting } = await readWebhookState(reader, url);
-  const { rows } = await sql<{ now: number }>`select ${ms('now()')} as now`.execute(reader);
-  return since === null || rows[0]!.now - since < SHOWN_AFTER_MS ? null : { host, since, trouble: trouble ?? 'failed', waiting };
+  return since === null || asOf - since < SHOWN_AFTER_MS || waiting === 0 ? null : { host, since, trouble: trouble ?? 'failed', waiting };
 }

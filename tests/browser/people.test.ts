@@ -89,7 +89,7 @@ test('a role is changed through its card, and the person\'s open page becomes wh
   await untilText(admin, '[data-person="Rita Raised"]', /operator/);
   await rita.reload();
   await untilFeed(rita, 'live');
-  expect(await rita.locator('.settings-tabs a').allTextContents()).toEqual(['Your account', 'Queue pauses', 'Retention', 'Read-only']);
+  expect(await rita.locator('.settings-tabs a').allTextContents()).toEqual(['Your account', 'Queue pauses', 'Webhook', 'Retention', 'Read-only']);
 });
 
 test('a token is made with what it may do and shown once; sessions are ended; and nothing of it is for others', { timeout: 300_000 }, async () => {
@@ -121,7 +121,7 @@ test('a token is made with what it may do and shown once; sessions are ended; an
   await victim.waitForURL(/\/signin/, { timeout: PATIENCE_MS });
 
   const { cookie: viewer } = await signedIn(database, 'viewer');
-  for (const path of ['people', 'sign-ins', 'tokens', 'queues', 'retention', 'read-only']) {
+  for (const path of ['people', 'sign-ins', 'tokens', 'queues', 'webhook', 'retention', 'read-only']) {
     expect([path, (await fetch(`${web.url}/settings/${path}`, { headers: { cookie: viewer, accept: 'text/html' } })).status]).toEqual([path, 403]);
     const posted = await fetch(`${web.url}/settings/${path}`, { method: 'POST', body: new URLSearchParams({ name: 'x', role: 'admin', reason: 'r', scope: 'api:read' }), headers: { cookie: viewer, origin: web.url, accept: 'text/html' } });
     expect([path, posted.ok]).toEqual([path, false]);
@@ -153,7 +153,7 @@ test('every settings page is sound for a screen reader, light and dark, wide and
   const { cookie } = await signedIn(database, 'admin');
   for (const [theme, width] of [['light', 1440], ['dark', 390]] as const) {
     const page = await open('/settings/account', cookie, { theme, width });
-    for (const path of ['account', 'people', 'sign-ins', 'tokens', 'queues', 'retention', 'read-only']) {
+    for (const path of ['account', 'people', 'sign-ins', 'tokens', 'queues', 'webhook', 'retention', 'read-only']) {
       await page.goto(`${web.url}/settings/${path}`);
       await untilFeed(page, 'live');
       await page.evaluate(axe);

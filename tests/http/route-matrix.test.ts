@@ -50,6 +50,7 @@ const MATRIX: Record<string, { path: string; reads: Least; acts: Least }> = {
   'routes/_console.settings.tokens': { path: '/settings/tokens', reads: 'admin', acts: 'admin' },
   'routes/_console.settings.queues': { path: '/settings/queues', reads: 'operator', acts: 'nobody' },
   'routes/_console.settings.retention': { path: '/settings/retention', reads: 'operator', acts: 'nobody' },
+  'routes/_console.settings.webhook': { path: '/settings/webhook', reads: 'operator', acts: 'nobody' },
   'routes/_console.settings.read-only': { path: '/settings/read-only', reads: 'operator', acts: 'nobody' },
   'routes/series': { path: '/series', reads: 'viewer', acts: 'nobody' },
   'routes/signout': { path: '/signout', reads: 'viewer', acts: 'viewer' },

@@ -100,6 +100,11 @@ test('a receiver that is down for a while misses nothing, and Now says meanwhile
   await until(async () => (await now()).webhook === null);
 });
 
+test('a receiver that failed, and of which nothing is wanted now, is no trouble on Now', async () => {
+  await database.pool.query(`update webhook set failing_since = now() - interval '12 minutes', failures = 2, last_failure = 'answered 503'`);
+  expect((await now()).webhook).toBeNull();
+});
+
 test('a refusal is not tried again quickly, and does not stop other messages', async () => {
   receiver.behave((told, response) => answers(told.body.about === 'citations' ? 404 : 204)(told, response));
   start();
