@@ -46,6 +46,24 @@ test('a sender that died is followed when its time is over, and writes nothing w
   expect(await take()).toBeNull();
 });
 
+test('what a dead sender may have sent stays in doubt, whatever the next one is answered', async () => {
+  await insert('a');
+  await take();
+  await pass(database, 21);
+  await settleAway(database.pool, (await take())!, away);
+  expect((await database.pool.query('select doubted from webhook_messages')).rows).toEqual([{ doubted: true }]);
+});
+
+test('the end waits for a beginning that was withdrawn in mid-call, for as long as its sender may live', async () => {
+  const begun = await insert('a');
+  await take();
+  await database.pool.query('update webhook_messages set withdrawn_at = now() where id = $1', [begun]);
+  const end = await insert('a');
+  expect(await take()).toBeNull();
+  await pass(database, 21);
+  expect((await take())!.id).toBe(end);
+});
+
 test('a sender that is being stopped puts its message back for another at once', async () => {
   await insert('a');
   await putBack(database.pool, (await take())!);
