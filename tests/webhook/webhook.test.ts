@@ -7,6 +7,7 @@ import { readWebhookState } from '../../server/console/webhook-state.js';
 import { createKysely } from '../../server/db/kysely.js';
 import { createWebhook, GIVE_UP_SECONDS, type Webhook } from '../../server/webhook/webhook.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
+import { insertParseItem, sql } from '../support/factories.js';
 import { until } from '../support/until.js';
 import { answers, hangs, SECRET, takes, webhookStub, type WebhookStub } from '../support/webhook-stub.js';
 import { clear, pass } from './world.js';
@@ -69,6 +70,19 @@ test('of several processes one tells that something began, and one that it is ov
   expect(receiver.asked.map(({ text }) => text).join()).not.toMatch(/ada|thesis/);
 });
 
+test('rows in trouble are told by their ids, never by the file, the user or the text', async () => {
+  const named = { filename: 'thesis-of-ada.pdf', user_id: 'ada@example.com', error_message: 'the words of ada' };
+  await insertParseItem(database.pool, { ...named, state: 'running', lease_expires_at: sql(`now() - interval '42 seconds'`) });
+  const poison = await insertParseItem(database.pool, { ...named, state: 'failed', error_code: 'worker_lost', lost_leases: 10 });
+  start();
+  await until(() => receiver.taken.length === 3);
+  expect(receiver.taken.map(({ body }) => [body.kind, body.about, body.severity]).sort()).toEqual([['no_worker', 'parse', 'alarm'], ['row_kills_workers', poison.id, 'notice'], ['stale_lease', null, 'alarm']]);
+  expect(receiver.taken.map(({ body }) => body.text).sort()).toEqual([
+    expect.stringMatching(/^No live worker can parse: nobody takes this work: .* Start a worker/), expect.stringMatching(/^Parse item failed: every worker that took it died: 10 leases lost/), expect.stringMatching(/^Parse item lost its worker: lease ended \d+ .* ago/)]);
+  expect(receiver.asked.map(({ text }) => text).join()).not.toMatch(/ada|thesis|the words/);
+  await database.pool.query('truncate parse_jobs cascade');
+});
+
 test('a listener that is down is told by the process that knows, whoever else looks', async () => {
   start();
   let up = false;
@@ -92,7 +106,7 @@ test('a receiver that is down for a while misses nothing, and Now says meanwhile
   expect((await now()).webhook).toBeNull();   // one failed try is not worth a look
   await database.pool.query(`update webhook set failing_since = now() - interval '12 minutes'`);
   const items = attentionOf(await now(), (await now()).asOf);
-  expect(items.find(({ key }) => key === 'webhook')).toMatchObject({ what: 'The webhook has not taken messages for 12 m', why: `${receiver.host} answered 503 · 2 messages wait` });
+  expect(items.find(({ key }) => key === 'webhook')).toMatchObject({ what: expect.stringMatching(/^The webhook has not taken messages for 12 m/), why: `${receiver.host} answered 503 · 2 messages wait` });
   receiver.behave(takes);
   await pass(database, 10);
   await until(() => receiver.taken.length === 2);
