@@ -85,7 +85,9 @@ export function createWebhook({ config, pool, kysely, log, listenerUp, attention
 
   async function send(message: Outgoing): Promise<void> {
     const { id, event } = message;
-    const delivery = await post(url, message, stopping.signal).catch(() => null);
+    const delivery = await post(url, message, stopping.signal).catch((error: unknown) => {
+      if (!stopping.signal.aborted) throw error;   // it stays taken until its sender's time is over
+    });
     if (!delivery) return putBack(pool, message);
     if (delivery.outcome === 'taken') {
       await settleSent(pool, message);
