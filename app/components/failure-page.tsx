@@ -1,4 +1,4 @@
-import { isRouteErrorResponse, useRevalidator, useRouteError } from '@remix-run/react';
+import { isRouteErrorResponse, useLocation, useNavigation, useRevalidator, useRouteError } from '@remix-run/react';
 import { useEffect } from 'react';
 
 /** Between one try to read the page again and the next (milliseconds), while the database is away. */
@@ -7,6 +7,7 @@ const AGAIN_MS = 5_000;
 /** What is true, and what to do next. Never a stack trace: details are in the log. */
 export function FailurePage() {
   const error = useRouteError();
+  const { pathname, search } = useLocation();
   const away = isOutage(error);
   useAgain(away);
   const { title, text } = away ? AWAY : wordsFor(error);
@@ -15,7 +16,7 @@ export function FailurePage() {
       <div className="empty" role="alert">
         <h1>{title}</h1>
         <p className="soft">{text}</p>
-        <p><a className="link" href="/">Go to Now</a></p>
+        <p className="flex gap-4"><a className="link" href={`${pathname}${search}`}>Load it anew</a><a className="link" href="/">Go to Now</a></p>
       </div>
     </div>
   );
@@ -29,20 +30,33 @@ const AWAY = {
 /** Said by a loader (503); or the answer was none of Remix's, since none came or the door in front of Remix could not ask the database. */
 function isOutage(error: unknown): boolean {
   if (isRouteErrorResponse(error)) return error.status === 503;
-  return error instanceof Error && /decode turbo-stream|failed to fetch|networkerror|load failed/i.test(error.message);
+  return error instanceof Error && !isOldScript(error) && /decode turbo-stream|failed to fetch|networkerror|load failed/i.test(error.message);
 }
 
-/** Reads the page again until it can be shown. */
+/** A part of the page that is fetched when it is needed is not there any more: the page is of a version before. */
+function isOldScript(error: unknown): boolean {
+  return error instanceof Error && /dynamically imported module|module script/i.test(error.message);
+}
+
+/** Reads the page again until it can be shown: one reading after the other, none while nobody looks, and none in the way of a link that was followed. */
 function useAgain(away: boolean): void {
-  const { revalidate } = useRevalidator();
+  const { revalidate, state } = useRevalidator();
+  const going = useNavigation().state;
+  const idle = away && state === 'idle' && going === 'idle';
   useEffect(() => {
-    if (!away) return;
-    const timer = setInterval(revalidate, AGAIN_MS);
-    return () => clearInterval(timer);
-  }, [away, revalidate]);
+    if (!idle) return;
+    const again = () => document.visibilityState === 'visible' && revalidate();
+    const timer = setTimeout(again, AGAIN_MS);
+    document.addEventListener('visibilitychange', again);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', again);
+    };
+  }, [idle, revalidate]);
 }
 
 function wordsFor(error: unknown): { title: string; text: string } {
+  if (isOldScript(error)) return { title: 'This page is of another version', text: 'A part of it could not be fetched: most likely another version of this console was rolled out meanwhile. Load the page anew.' };
   if (!isRouteErrorResponse(error)) {
     return { title: 'This page could not be shown', text: 'Something failed on the server; the log says what. Work is not affected: workers and their leases go on. Reload in a moment, and check that the database answers (npx leaseboard doctor).' };
   }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { clientFiles } from '../../server/http/files.js';
 import { openLive } from '../../server/http/live.js';
@@ -43,7 +44,22 @@ test('a page whose database refuses connections says so, and shows itself once t
   for (let tries = 0; tries < 2; tries++) await page.waitForResponse((response) => response.url().includes('/workers.data') && response.status() === 503);
   expect(await page.textContent('[role=alert]')).toMatch(/No answer right now/);
 
+  await page.route(/workers\.data/, async (route) => {
+    await pause(6_000);   // slower than it is asked again
+    await route.continue().catch(() => undefined);
+  });
   await accept(true);
   expect(await untilText(page, 'h1', /Workers/)).toBe('Workers');
+  expect(await page.locator('[role=alert]').count()).toBe(0);
+});
+
+test('a page that misses a script of its version says that another one was rolled out, and does not ask again and again', { timeout: 120_000 }, async () => {
+  browser.expectComplaint(/404|dynamically imported|Failed to fetch/);
+  const { cookie } = await signedIn(database);
+  const page = await browser.tab(`${web.url}/audit`, { cookie, before: (tab) => tab.route(/assets\/export-menu-/, (route) => route.fulfill({ status: 404 })) });
+  expect(await untilText(page, '[role=alert]', /another version/)).toMatch(/Load the page anew/);
+  await page.unroute(/assets\/export-menu-/);
+  await page.click('text=Load it anew');
+  await page.locator('text=Export').waitFor();
   expect(await page.locator('[role=alert]').count()).toBe(0);
 });
