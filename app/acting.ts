@@ -20,7 +20,8 @@ export interface CardView {
   page: RowPage | null;
 }
 
-export type Answered = Answer | { outcome: 'unknown'; text: string };
+/** `not_done`: turned away before it was looked at; what an earlier press of the same attempt did is as open as before. */
+export type Answered = Answer | { outcome: 'unknown' | 'not_done'; text: string };
 
 /** Reading takes a moment; acting may wait for a lock and for a statement (ms; server/operations/operate.ts). */
 const READ_MS = 10_000;
@@ -50,7 +51,7 @@ export async function act({ action, fields }: Order, attempt: string, reason: st
   const body = new URLSearchParams({ ...fields, reason, confirmation, attempt });
   try {
     const response = await within(ACT_MS, undefined, (signal) => fetch(`/operations/${action}`, { method: 'POST', body, headers: { Accept: 'application/json' }, signal }));
-    if (response.status === 401) return { outcome: 'unknown', text: SIGNED_OUT };
+    if (response.status === 401) return { outcome: 'not_done', text: SIGNED_OUT };
     if (response.ok || response.status === 403) return known(await response.json());
     return { outcome: 'unknown', text: UNKNOWN };
   } catch {
@@ -61,7 +62,7 @@ export async function act({ action, fields }: Order, attempt: string, reason: st
 /** A lost connection to the database is not known either, and a refusal of the request itself carries no outcome. */
 function known(body: unknown): Answered {
   const answer = body as Partial<Answer>;
-  if (answer.outcome === undefined) return { outcome: 'unknown', text: 'The console refused this request before it was looked at. Reload the page, and try again.' };
+  if (answer.outcome === undefined) return { outcome: 'not_done', text: 'The console refused this request before it was looked at. Reload the page, and try again.' };
   return answer.code === 'outcome_unknown' ? { outcome: 'unknown', text: answer.text! } : (answer as Answer);
 }
 

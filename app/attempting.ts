@@ -6,6 +6,8 @@ export interface Attempting {
   pending: boolean;
   /** The answer to the last press; null before the first and while one is under way. */
   answer: Answered | null;
+  /** Whether an attempt from here may have taken effect without a word; `this`: the next press repeats it, and tells. */
+  doubt: 'this' | 'earlier' | null;
   press: (order: Order, reason: string, confirmation: string) => void;
   /** The order has become another one: what was answered no longer belongs to it. */
   renew: () => void;
@@ -19,6 +21,7 @@ export function useAttempt(): Attempting {
   const [pending, setPending] = useState(false);
   const [answer, setAnswer] = useState<Answered | null>(null);
   const attempt = useRef<string | null>(null);
+  const [doubted, setDoubted] = useState<string | null>(null);
   const busy = useRef(false);
   const { revalidate } = useRevalidator();
   attempt.current ??= newAttempt();
@@ -27,9 +30,14 @@ export function useAttempt(): Attempting {
     busy.current = true;
     setPending(true);
     setAnswer(null);
-    void act(order, attempt.current!, reason, confirmation).then((answered) => {
+    const id = attempt.current!;
+    void act(order, id, reason, confirmation).then((answered) => {
       busy.current = false;
-      if (answered.outcome !== 'unknown') attempt.current = newAttempt();
+      if (answered.outcome === 'unknown') setDoubted(id);
+      else if (answered.outcome !== 'not_done') {
+        attempt.current = newAttempt();
+        setDoubted((last) => (last === id ? null : last));
+      }
       setAnswer(answered);
       setPending(false);
       revalidate();
@@ -39,5 +47,6 @@ export function useAttempt(): Attempting {
     attempt.current = newAttempt();
     setAnswer(null);
   };
-  return { pending, answer, press, renew };
+  const doubt = doubted === null ? null : doubted === attempt.current ? 'this' : 'earlier';
+  return { pending, answer, doubt, press, renew };
 }

@@ -4,6 +4,7 @@ import type { Answered } from '~/acting';
 const looks = {
   applied: { tone: 'done', shape: 'tick', word: 'Done.' },
   refused: { tone: 'stale', shape: 'dash', word: 'Refused.' },
+  not_done: { tone: 'low', shape: 'dash', word: 'Not done.' },
   unknown: { tone: 'low', shape: 'alert', word: 'Not known.' },
 } as const;
 

@@ -24,12 +24,11 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
   const [confirmation, setConfirmation] = useState('');
   const [leaving, setLeaving] = useState(false);
   const [token, setToken] = useState<string | null>(null);
-  const { pending, answer, press, renew } = useAttempt();
+  const { pending, answer, doubt, press, renew } = useAttempt();
   const applied = answer?.outcome === 'applied';
   const judging = useJudging(order, applied);
   const { again, view } = judging;
-  const unknown = answer?.outcome === 'unknown';
-  const blocked = useBlocked(order, judging, unknown, reason, confirmation);
+  const blocked = useBlocked(order, judging, doubt === 'this', reason, confirmation);
   const id = useId();
   const form = useRef<HTMLFormElement>(null);
   const words = actionWords(order.action);
@@ -61,7 +60,7 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
       <dl className="action-facts" aria-label="Evidence">
         <Evidence view={view} order={order} applied={applied} onChange={onChange} />
       </dl>
-      {applied ? null : <Truth judging={judging} unknown={unknown} />}
+      {applied ? null : <Truth judging={judging} repeats={doubt === 'this'} />}
       {answer ? <AnswerNote answer={answer} /> : null}
       {anew ? <p><Button onClick={lookAnew}>Judge the lease #{token} instead</Button></p> : null}
       {applied ? (
@@ -78,7 +77,7 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
               <input id={`${id}-confirm`} className="field mono" required autoComplete="off" spellCheck={false} value={confirmation} onChange={(event) => setConfirmation(event.target.value)} data-needs="confirmation" />
             </div>
           )}
-          {leaving ? <Leave unknown={unknown} onStay={() => setLeaving(false)} onLeave={onClose} /> : (
+          {leaving ? <Leave doubt={doubt !== null} onStay={() => setLeaving(false)} onLeave={onClose} /> : (
             <div className="action-buttons">
               <Button type="submit" look="primary" aria-disabled={blocked !== null || pending || undefined} aria-describedby={`${id}-why`}>{pending ? 'Acting…' : words.label}</Button>
               <Button onClick={close} aria-disabled={pending || undefined}>Leave it</Button>
@@ -114,20 +113,20 @@ function Evidence({ view, order, applied, onChange }: EvidenceProps) {
 }
 
 /** What the database said when it was asked last: heard by a screen reader when it changes. */
-function Truth({ judging: { view, fault }, unknown }: { judging: Judging; unknown: boolean }) {
+function Truth({ judging: { view, fault }, repeats }: { judging: Judging; repeats: boolean }) {
   const no = view !== null && !view.judged.possible ? view.judged : null;
   return (
     <div role="status" data-judged={view === null ? 'reading' : no ? no.code : 'possible'}>
       {fault ? <p className="action-note tone-low">{fault}</p> : null}
-      {no ? <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{no.text}</bdi>{unknown ? ' That may be your own press: press again, and you are told.' : null}</p> : view ? <span className="visually-hidden">Possible now.</span> : null}
+      {no ? <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{no.text}</bdi>{repeats ? ' That may be your own press: press again, and you are told.' : null}</p> : view ? <span className="visually-hidden">Possible now.</span> : null}
     </div>
   );
 }
 
-function Leave({ unknown, onStay, onLeave }: { unknown: boolean; onStay: () => void; onLeave: () => void }) {
+function Leave({ doubt, onStay, onLeave }: { doubt: boolean; onStay: () => void; onLeave: () => void }) {
   return (
     <div className="action-buttons" role="alert">
-      <span className="soft">{unknown ? 'Not known whether it took effect; the audit will tell. Drop what you typed?' : 'Nothing was done yet. Drop what you typed?'}</span>
+      <span className="soft">{doubt ? 'Not known whether it took effect; the audit will tell. Drop what you typed?' : 'Nothing was done yet. Drop what you typed?'}</span>
       <Button onClick={onLeave}>Drop it and close</Button>
       <Button look="primary" onClick={onStay} autoFocus>Go on</Button>
     </div>
@@ -138,10 +137,10 @@ function Leave({ unknown, onStay, onLeave }: { unknown: boolean; onStay: () => v
  * Why the press would be of no use now, and the field that is missing, if one is. One whose outcome is not known may always be repeated: it may
  * be the very reason why it is not possible any more, and only the repeated attempt tells.
  */
-function useBlocked(order: Order, { view, fault }: Judging, unknown: boolean, reason: string, confirmation: string): { why: string; needs?: string } | null {
+function useBlocked(order: Order, { view, fault }: Judging, repeats: boolean, reason: string, confirmation: string): { why: string; needs?: string } | null {
   const whyNot = useWhyNot(order.action);
   if (whyNot !== null) return { why: whyNot };
-  if (unknown && reason.trim() !== '') return null;
+  if (repeats && reason.trim() !== '') return null;
   if (fault !== null) return { why: fault };
   if (view === null) return { why: 'Reading how it stands now.' };
   if (!view.judged.possible) return { why: 'Not possible now; this follows along and says when it is.' };

@@ -121,6 +121,32 @@ test('when the answer is lost the card says that it is not known, and a second p
   expect(await auditOf(id)).toEqual([{ action: 'release', outcome: 'applied', refusal: null, reason: 'A bad line' }]);
 });
 
+test('a press that was turned away unseen did nothing and says so; one whose answer is lost stays in doubt whatever is looked at next', { timeout: 120_000 }, async () => {
+  browser.expectComplaint(/ERR_FAILED|401/);
+  const { id } = await stale();
+  const page = await open(pathOf(id));
+  await page.route('**/operations/release', (route) => route.fulfill({ status: 401 }), { times: 1 });
+  await openCard(page);
+  await page.fill(REASON, 'Signed out');
+  await page.click(SUBMIT);
+  expect(await page.locator('[data-outcome=not_done]').textContent()).toMatch(/Not done\..*session has ended/);
+  await page.keyboard.press('Escape');
+  expect(await page.textContent('[role=dialog]')).toMatch(/Nothing was done yet/);
+  await page.keyboard.press('Enter');   // go on
+
+  await page.route('**/operations/release', async (route) => {
+    await route.fetch();
+    await route.abort();
+  }, { times: 1 });
+  await page.click(SUBMIT);
+  await page.locator('[data-outcome=unknown]').waitFor();
+  await change(id, `state = 'running', worker_id = 'w-b', lease_token = 8, claimed_at = now(), heartbeat_at = now(), lease_expires_at = now() + interval '1 hour'`);
+  await page.click('text=Judge the lease #8 instead');
+  await untilJudged(page, 'lease_valid');
+  await page.keyboard.press('Escape');
+  expect(await page.textContent('[role=dialog]')).toMatch(/Not known whether it took effect/);
+});
+
 test('a row is released from its list by the keyboard alone, and the focus comes back', { timeout: 120_000 }, async () => {
   const { id } = await stale({ user_id: 'by-keys' });
   const page = await open('/queues/parse-items?user=by-keys');
