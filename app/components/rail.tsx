@@ -2,6 +2,7 @@ import { NavLink } from '@remix-run/react';
 import clsx from 'clsx';
 import type { NowView } from '../../server/console/now.js';
 import { count } from '~/format/count';
+import { alive } from '~/format/verdict';
 
 interface Props {
   view: Pick<NowView, 'queues' | 'versions' | 'stuckLocks' | 'boards'>;
@@ -12,7 +13,7 @@ interface Props {
 /** Only pages that exist. Counts are open rows; a stale one turns them red and says so. */
 export function Rail({ view, attention, version }: Props) {
   const deployments = view.queues.find((queue) => queue.slug === 'deployments');
-  const workers = view.versions.reduce((sum, each) => sum + each.live + each.drained + each.draining, 0);
+  const workers = view.versions.reduce((sum, each) => sum + alive(each), 0);
   return (
     <nav className="rail" aria-label="Main">
       <div className="brand"><Mark />Leaseboard</div>

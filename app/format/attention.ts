@@ -93,7 +93,7 @@ function uncovered(view: NowView): AttentionItem[] {
   return missing.map((capability) => {
     const mine = view.queues.filter((queue) => queue.capability === capability);
     const waiting = mine.reduce((sum, queue) => sum + queue.queued, 0);
-    const drained = view.drainedCapabilities.includes(capability);
+    const drained = (view.drainedCapabilities ?? []).includes(capability);
     const who = drained ? `every worker that can ${capabilityWords(capability)} is drained` : `no live worker can ${capabilityWords(capability)}`;
     return {
       key: `uncovered:${capability}`, tone: 'stale', verdict: who, subject: null, what: `${capitalised(who)}${drained ? ' by an operator' : ''}: nobody takes this work`,

@@ -62,15 +62,16 @@ function redeploySentence({ redeploy, versions }: NowView): string | null {
   return `Redeploy rolling: ${there ? alive(there) : 0} of ${counted(all, 'worker')} ${all === 1 ? 'is' : 'are'} on ${redeploy.toVersion}.`;
 }
 
-function alive({ live, drained, draining }: NowView['versions'][number]): number {
+/** A web process of an older version that feeds this page knows nothing of those drained. */
+export function alive({ live, drained = 0, draining }: NowView['versions'][number]): number {
   return live + drained + draining;
 }
 
 /** "1 worker of v42 is drained by an operator and takes nothing until it is resumed." */
 function drainedSentence({ versions }: NowView): string | null {
-  const drained = versions.filter((version) => version.drained > 0);
+  const drained = versions.filter((version) => version.drained);
   if (drained.length === 0) return null;
-  return drained.map(({ version, drained: n }) => `${counted(n, 'worker')} of ${version} ${n === 1 ? 'is' : 'are'} drained by an operator and ${n === 1 ? 'takes nothing until it is' : 'take nothing until they are'} resumed.`).join(' ');
+  return drained.map(({ version, drained: n = 0 }) => `${counted(n, 'worker')} of ${version} ${n === 1 ? 'is' : 'are'} drained by an operator and ${n === 1 ? 'takes nothing until it is' : 'take nothing until they are'} resumed.`).join(' ');
 }
 
 /** "v42 still holds 3 leases and is stopped in 14 s." */

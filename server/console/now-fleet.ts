@@ -12,8 +12,8 @@ export interface VersionNow {
   live: number;
   /** Being stopped. */
   draining: number;
-  /** By an operator: they live on and take nothing until they are resumed. */
-  drained: number;
+  /** By an operator: they live on and take nothing until they are resumed. A web process of an older version, which may feed a newer page while it rolls, does not say. */
+  drained?: number;
   leases: number;
   /** The earliest kill deadline among those that drain for a shutdown. */
   killDeadlineAt: number | null;
@@ -23,8 +23,8 @@ export interface FleetNow {
   versions: VersionNow[];
   /** Capabilities that some live process takes work for now. */
   capabilities: string[];
-  /** Capabilities of live processes that an operator drained: resumed, they take this work. */
-  drainedCapabilities: string[];
+  /** Capabilities of live processes that an operator drained: resumed, they take this work. An older version does not say. */
+  drainedCapabilities?: string[];
   sweep: { lastRunAt: number | null; intervalSeconds: number };
   /** A redeploy of the workers that has not ended. */
   redeploy: { fromVersion: string; toVersion: string; startedAt: number } | null;
