@@ -38,8 +38,8 @@ export function createInlineWork({ config, pool, log }: Parts): InlineWork {
     const mine = capabilitiesOf(config);
     const wanted = config.analysisWorkerMode === 'inline' ? mine : missing(mine, await advertised(pool));
     if (wanted.join() === (current?.takes ?? []).join()) return;
-    // Another one in its place would take work again, against the order; resumed, it is replaced at the next look.
-    if (current && wanted.length > 0 && await isDrained(pool, current.worker.identity.id)) return;
+    // Another one in its place, now or when the workers are away again, would take work against the order; resumed, it is replaced at the next look.
+    if (current && await isDrained(pool, current.worker.identity.id)) return;
     retire(config.drainSeconds);
     if (wanted.length > 0) await begin(wanted);
   }
