@@ -40,6 +40,7 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
           </table>
         </div>
       )}
+      {page.cut ? <p className="soft">More sessions fit that only have linked documents. Look for one by its id.</p> : null}
       <Pager page={{ next: page.next, previous: null }} before={filters.before} to={(change) => sessionsPath({ q: filters.q, before: null, ...change })} />
     </>
   );

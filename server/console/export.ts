@@ -13,8 +13,8 @@ export interface Exported<Item> {
   noun: string;
   headings: readonly string[];
   cells(item: Item): readonly Cell[];
-  /** Those after the cursor (null: from the newest), at most `limit` or a page of the list's own; `next` is null when there are no more. @throws ReadTimeoutError */
-  page(cursor: string | null, limit: number): Promise<{ items: Item[]; next: string | null }>;
+  /** Those after the cursor (null: from the newest), at most `limit` or a page of the list's own; `next` is null when there are no more, or (`cut`) none that it can reach. @throws ReadTimeoutError */
+  page(cursor: string | null, limit: number): Promise<{ items: Item[]; next: string | null; cut?: boolean }>;
 }
 
 /**
@@ -26,13 +26,14 @@ export async function* exportList<Item>({ noun, headings, cells, page }: Exporte
   let cursor: string | null = null;
   yield format === 'csv' ? csvLine(headings) : `{"${noun}":[`;
   for (;;) {
-    const { items, next } = await page(cursor, Math.min(BATCH, cap - written));
+    const { items, next, cut = false } = await page(cursor, Math.min(BATCH, cap - written));
     const kept = items.slice(0, cap - written);
-    if (kept.length > 0) yield format === 'csv' ? kept.map((item) => csvLine(cells(item))).join('') : `${written === 0 ? '' : ','}${kept.map((item) => JSON.stringify(item)).join(',')}`;
+    // Also an empty part: only here is it noticed that nobody reads any more.
+    yield format === 'csv' ? kept.map((item) => csvLine(cells(item))).join('') : `${written === 0 || kept.length === 0 ? '' : ','}${kept.map((item) => JSON.stringify(item)).join(',')}`;
     written += kept.length;
     cursor = next;
-    const more = next !== null || kept.length < items.length;
-    if (!more || written >= cap) return yield ending(format, noun, written, more);
+    const more = next !== null || cut || kept.length < items.length;
+    if (next === null || written >= cap) return yield ending(format, noun, written, more);
   }
 }
 

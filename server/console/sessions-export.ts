@@ -9,8 +9,8 @@ export function exportSessions(kysely: Kysely<DB>, filters: SessionFilters, form
     noun: 'sessions', headings: ['session', 'user', 'newest', 'newest_at', 'documents', 'open_uploads', 'analyses', 'open_analyses'],
     cells: (one: SessionSummary) => [one.sessionId, one.userId, one.newest, iso(one.newestAt), one.documents, one.openUploads, one.analyses, one.openAnalyses],
     async page(before) {
-      const { sessions, next } = await readSessions(kysely, { ...filters, before });
-      return { items: sessions, next };
+      const { sessions, next, cut } = await readSessions(kysely, { ...filters, before });
+      return { items: sessions, next, cut };
     },
   }, format, cap);
 }

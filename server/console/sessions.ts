@@ -30,6 +30,8 @@ export interface SessionSummary {
 export interface SessionsPage extends Stamp {
   sessions: SessionSummary[];
   next: string | null;
+  /** More sessions that only have linked documents fit than are listed. */
+  cut: boolean;
 }
 
 export const SESSIONS_PER_PAGE = 50;
@@ -58,8 +60,8 @@ export function readSessions(kysely: Kysely<DB>, filters: SessionFilters): Promi
   return readOnly(kysely, async (reader) => {
     const stamp = await readStamp(reader);
     const { keys: active, next } = await readActive(reader, filters);
-    const keys = next !== null || filters.q === null ? active : [...active, ...(await readLinkedOnly(reader, filters.q))];
-    return { ...stamp, sessions: await summarise(reader, keys), next };
+    const linked = next !== null || filters.q === null ? [] : await readLinkedOnly(reader, filters.q);
+    return { ...stamp, sessions: await summarise(reader, [...active, ...linked.slice(0, LINKED_ONLY)]), next, cut: linked.length > LINKED_ONLY };
   });
 }
 
@@ -130,7 +132,7 @@ async function readLinkedOnly(reader: Reader, q: string): Promise<Key[]> {
     where (s.session_id = ${q} or s.user_id = ${q})
       and not exists (select 1 from parse_jobs j where j.session_id = s.session_id and j.user_id = s.user_id)
       and not exists (select 1 from analysis_jobs a where a.session_id = s.session_id and a.user_id = s.user_id)
-    limit ${sql.lit(LINKED_ONLY)}`.execute(reader);
+    limit ${sql.lit(LINKED_ONLY + 1)}`.execute(reader);
   return rows;
 }
 

@@ -84,6 +84,17 @@ test('sessions come newest first, each once, in pages without a gap or a double'
   expect(first.sessions[0]).toMatchObject({ userId: 'walker', documents: 0, openUploads: 2, analyses: 1, openAnalyses: 1 });
 });
 
+test('sessions that only have linked documents are found by their user, and where they are too many it is said, in the list and in an export', async () => {
+  const document = await insertDocument(database.pool, { user_id: 'linker' });
+  for (let n = 0; n < 51; n += 1) await link('linker', `linked-${n}`, document.id);
+  const file = async () => JSON.parse((await Readable.from(exportSessions(kysely, parseSessionFilters(new URLSearchParams('q=linker')), 'json')).toArray()).join('')) as { sessions: unknown[]; count: number; complete: boolean };
+  expect(await list('q=linker')).toMatchObject({ next: null, cut: true, sessions: { length: 50 } });
+  expect(await file()).toMatchObject({ count: 50, complete: false });
+  await database.pool.query(`delete from session_sources where session_id = 'linked-50'`);
+  expect(await list('q=linker')).toMatchObject({ next: null, cut: false, sessions: { length: 50 } });
+  expect(await file()).toMatchObject({ count: 50, complete: true });
+});
+
 test('a session with hundreds of jobs hides none of those that were quiet since, on whatever page it comes', async () => {
   for (let n = 0; n < 60; n += 1) await insertParseJob(database.pool, { id: idFrom(60_000 + n), user_id: 'quiet', session_id: `quiet-${n}` });
   await database.pool.query(`
