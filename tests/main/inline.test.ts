@@ -89,7 +89,7 @@ test('SIGTERM of web gives what it does inline back uncharged, kills its parser,
   expect(await old.ended).toEqual({ code: 0, signal: null });
   expect(isGone(parser)).toBe(true);
   await backend.outcome(jobId, next.url);
-  expect(await msBetween(database.pool, item!.itemId, 'drain', 'acquire')).toBeLessThan(2_000);
+  expect(await msBetween(database.pool, item!.itemId, 'drain', 'acquire')).toBeLessThan(5_000);   // two seconds, and a busy machine's slack
   expect(await causesOf(database.pool, item!.itemId)).toEqual(['enqueue', 'acquire', 'drain', 'acquire', 'succeed']);
   const { rows } = await database.pool.query(`select role, drained_by, kill_deadline_at is not null as announced, stopped_at is not null as stopped from workers where version = 'v1' order by role`);
   expect(rows).toEqual(['inline', 'web'].map((role) => ({ role, drained_by: 'shutdown', announced: true, stopped: true })));
