@@ -26,7 +26,7 @@ interface Props {
 
 export function FindPage({ answer, subject, operator, children }: Props) {
   const recent = useRecent(operator);
-  const box = useFocus(`${answer.text} ${subject?.userId} ${subject?.sessionId} ${subject?.analysisId}`);
+  const box = useFocus(answer, `${answer.text} ${subject?.userId} ${subject?.sessionId} ${subject?.analysisId}`);
   return (
     <>
       <div className="queue-head"><h1>Find</h1><span className="dim">where is my report?</span></div>
@@ -52,8 +52,11 @@ interface BoxFocus {
   entered(): void;
 }
 
-/** Whoever opened an answer copies it with one more key: the focus is on the copy button, or on the first hit. Whoever types keeps it in the box. */
-function useFocus(told: string): BoxFocus {
+/**
+ * Whoever opened an answer copies it with one more key: the focus is on the copy button, or on the first hit. Whoever types keeps it in the box.
+ * `answer` is a new one with each reading: on a busy machine a reading may come and go between two paints, and `busy` is then never seen.
+ */
+function useFocus(answer: FindAnswer, told: string): BoxFocus {
   const input = useRef<HTMLInputElement>(null);
   const entered = useRef(true);
   const before = useRef('');
@@ -65,7 +68,7 @@ function useFocus(told: string): BoxFocus {
     if (!changed && !entered.current) return;
     entered.current = false;
     document.querySelector<HTMLElement>('.answer-language button, .hit')?.focus({ preventScroll: true });
-  }, [told, busy]);
+  }, [answer, told, busy]);
   return { input, entered: () => { entered.current = true; } };
 }
 
