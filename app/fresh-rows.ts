@@ -1,5 +1,6 @@
 import { useRevalidator } from '@remix-run/react';
-import { useCallback, useEffect } from 'react';
+import { useCallback } from 'react';
+import { useReRead } from './re-read';
 
 /** New rows that arrive together are shown together (milliseconds); also the least time between two re-reads. */
 const GATHER_MS = 700;
@@ -11,13 +12,8 @@ export interface FreshRows {
 
 /** New rows join the list by themselves, unless someone is reading it: then they wait behind the pill. */
 export function useFreshRows(fresh: readonly string[], reading: boolean): FreshRows {
-  const { revalidate, state } = useRevalidator();
-  const waiting = fresh.length > 0 && !reading && state === 'idle';
-  useEffect(() => {
-    if (!waiting) return;
-    const timer = setTimeout(revalidate, GATHER_MS);
-    return () => clearTimeout(timer);
-  }, [waiting, revalidate]);
+  const { revalidate } = useRevalidator();
+  useReRead(fresh.length > 0 && !reading ? GATHER_MS : null);
   const show = useCallback(() => {
     window.scrollTo({ top: 0 });
     revalidate();

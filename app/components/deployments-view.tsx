@@ -1,6 +1,6 @@
-import { Link, useRevalidator } from '@remix-run/react';
+import { Link } from '@remix-run/react';
 import clsx from 'clsx';
-import { lazy, useEffect, useState } from 'react';
+import { lazy, useState } from 'react';
 import type { DeploymentsPage } from '../../server/console/deployments.js';
 import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
 import type { RowView } from '../../server/console/row-view.js';
@@ -14,6 +14,7 @@ import { count } from '~/format/count';
 import { filterQuery, withFilter } from '~/format/filters';
 import { stateLooks } from '~/format/state';
 import { useLiveRows } from '~/live/use-live';
+import { useReRead } from '~/re-read';
 
 const ExportMenu = lazy(() => import('./export-menu'));
 
@@ -49,13 +50,7 @@ function changesOf(rows: readonly RowView[]): string {
 }
 
 export function useReadAgain(often: boolean, soon: boolean): void {
-  const { revalidate, state } = useRevalidator();
-  const wait = state !== 'idle' ? null : soon ? GATHER_MS : often ? LOOK_AGAIN_MS : null;
-  useEffect(() => {
-    if (wait === null) return;
-    const timer = setTimeout(() => document.visibilityState === 'visible' && revalidate(), wait);
-    return () => clearTimeout(timer);
-  }, [wait, revalidate]);
+  useReRead(soon ? GATHER_MS : often ? LOOK_AGAIN_MS : null);
 }
 
 function Chip({ state, page, filters }: { state: FilterState; page: DeploymentsPage; filters: QueueFilters }) {

@@ -1,5 +1,5 @@
-import { isRouteErrorResponse, useLocation, useNavigation, useRevalidator, useRouteError } from '@remix-run/react';
-import { useEffect } from 'react';
+import { isRouteErrorResponse, useLocation, useRouteError } from '@remix-run/react';
+import { useReRead } from '~/re-read';
 
 /** Between one try to read the page again and the next (milliseconds), while the database is away. */
 const AGAIN_MS = 5_000;
@@ -9,7 +9,7 @@ export function FailurePage() {
   const error = useRouteError();
   const { pathname, search } = useLocation();
   const away = isOutage(error);
-  useAgain(away);
+  useReRead(away ? AGAIN_MS : null);
   const { title, text } = away ? AWAY : wordsFor(error);
   return (
     <div className="pt-2">
@@ -36,23 +36,6 @@ function isOutage(error: unknown): boolean {
 /** A part of the page that is fetched when it is needed is not there any more: the page is of a version before. */
 function isOldScript(error: unknown): boolean {
   return error instanceof Error && /dynamically imported module|module script/i.test(error.message);
-}
-
-/** Reads the page again until it can be shown: one reading after the other, none while nobody looks, and none in the way of a link that was followed. */
-function useAgain(away: boolean): void {
-  const { revalidate, state } = useRevalidator();
-  const going = useNavigation().state;
-  const idle = away && state === 'idle' && going === 'idle';
-  useEffect(() => {
-    if (!idle) return;
-    const again = () => document.visibilityState === 'visible' && revalidate();
-    const timer = setTimeout(again, AGAIN_MS);
-    document.addEventListener('visibilitychange', again);
-    return () => {
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', again);
-    };
-  }, [idle, revalidate]);
 }
 
 function wordsFor(error: unknown): { title: string; text: string } {
