@@ -582,6 +582,7 @@ create table sweeps (
 create table webhook (
   id integer default 1 not null,
   look bigint default 0 not null,
+  recorded bigint default 0 not null,
   looked_at timestamp with time zone,
   failing_since timestamp with time zone,
   failures integer default 0 not null,

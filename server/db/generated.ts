@@ -460,6 +460,7 @@ export interface Webhook {
   last_sent_at: Timestamp | null;
   look: Generated<Int8>;
   looked_at: Timestamp | null;
+  recorded: Generated<Int8>;
   retry_at: Timestamp | null;
   sent_total: Generated<Int8>;
 }

@@ -1,6 +1,6 @@
 /**
- * What stands, as it was last seen, and what is to be told of it. Promises: one look at a time over all processes, and a look that was overtaken
- * changes nothing; something is told when it has stood for the grace, and its end when it has been gone for as long; a beginning that nobody
+ * What stands, as it was last seen, and what is to be told of it. Promises: all processes together look as often as one would; looks may overlap,
+ * and one that comes to be written down after a later one changes nothing; something is told when it has stood for the grace, and its end when it has been gone for as long; a beginning that nobody
  * was told of is forgotten with its trouble. A crash between any two steps: the next look finds the rows as they are and goes on.
  */
 import type pg from 'pg';
@@ -44,10 +44,10 @@ export interface Pace {
   origin: string;
 }
 
-/** Records a look and queues what is to be told. @returns the messages queued; none when a later look was faster. */
+/** Records a look and queues what is to be told. @returns the messages queued; none when a later look has been recorded. */
 export function record(pool: pg.Pool, { look, conditions, sampled }: Look, pace: Pace): Promise<Message[]> {
   return inTransaction(pool, async (tx) => {
-    const { rowCount } = await tx.query('select 1 from webhook where look = $1 for update', [look]);
+    const { rowCount } = await tx.query('update webhook set recorded = $1 where recorded < $1', [look]);
     if (rowCount === 0) return [];
     await see(tx, conditions, pace);
     await tx.query(`update webhook_attention set seen_at = now() where message_id is not null and split_part(key, ':', 1) = any($1)`, [sampled]);

@@ -1,8 +1,9 @@
 -- What is told through WEBHOOK_URL. It is here and nowhere else: every web process sees the same, and none tells twice because it was restarted.
 create table webhook (
   id integer primary key default 1 constraint webhook_one_row check (id = 1),
-  -- One process looks at a time; a later look fences off an earlier one.
+  -- The last look that was taken, and the last that was written down: that one alone fences off earlier ones, so that slow looks may overlap.
   look bigint not null default 0,
+  recorded bigint not null default 0,
   looked_at timestamptz,
   -- The receiver, as the last tries found it; retry_at: it rests until then.
   failing_since timestamptz,

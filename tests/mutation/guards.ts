@@ -91,7 +91,7 @@ export const mutants: readonly Mutant[] = [
   },
   { guard: 'a reset waits for the file that is linking', file: 'server/sources/session-reset.ts', inside: 'tellUploads', from: 'order by id for update`', to: 'order by id`', first: ['operations/resets'] },
   { guard: 'one look at a time', file: 'server/webhook/attention.ts', inside: 'takeLook', from: 'looked_at is null or looked_at <= now() - make_interval(secs => $1)', to: '$1::float8 is not null', first: ['webhook/attention'] },
-  { guard: 'a look that was overtaken changes nothing', file: 'server/webhook/attention.ts', inside: 'record', from: 'where look = $1 for update', to: 'where $1::bigint is not null for update', first: ['webhook/attention'] },
+  { guard: 'a look that was overtaken changes nothing', file: 'server/webhook/attention.ts', inside: 'record', from: 'where recorded < $1', to: 'where $1::bigint is not null', first: ['webhook/attention'] },
   { guard: 'what was not looked at has not stood', file: 'server/webhook/attention.ts', inside: 'see', from: 'a.message_id is null and a.seen_at < now() - make_interval(secs => $2)', to: '$2::float8 is null', first: ['webhook/attention'] },
   { guard: 'grace before a beginning is told', file: 'server/webhook/attention.ts', inside: 'tellBegun', from: 'began_at <= now() - make_interval(secs => $1)', to: '$1::float8 is not null', first: ['webhook/attention'] },
   { guard: 'grace before an end is told', file: 'server/webhook/attention.ts', inside: 'tellEnded', from: 'secs => $1::float8 +', to: 'secs => 0 * $1::float8 +', first: ['webhook/attention'] },

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { record, takeLook } from '../../server/webhook/attention.js';
+import type { Message } from '../../server/webhook/message.js';
 import { giveUp, settleAway, settleSent, takeMessage } from '../../server/webhook/outbox.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { clear, condition, hear, look, pace, pass } from './world.js';
@@ -136,6 +137,18 @@ test('of two processes one looks, and a look that was overtaken while it read ch
   await pass(database, 61);
   expect(await record(database.pool, { look: frozen!, conditions: [condition('ttl')], sampled: [] }, pace)).toEqual([]);
   expect((await database.pool.query('select key from webhook_attention')).rows).toEqual([{ key: 'sweeper' }]);
+});
+
+test('looks that always overlap are recorded all the same, and what they see is told', async () => {
+  const told: Message[] = [];
+  let open = await takeLook(database.pool, 0);
+  for (let second = 0; second <= 65; second += 5) {
+    const next = await takeLook(database.pool, 0);
+    told.push(...await record(database.pool, { look: open!, conditions: [condition('sweeper')], sampled: [] }, pace));
+    open = next;
+    await pass(database, 5);
+  }
+  expect(told).toMatchObject([{ event: 'attention.began' }]);
 });
 
 test('a listener that is down in one process stands although the others do not see it, and is over when that process falls silent', async () => {
