@@ -1,7 +1,8 @@
 /**
- * The webhook of one web process: every POLL_SECONDS it says whether its own listener is down, looks at what needs attention (if no other
- * process has just looked), and sends what waits. Any number may run. Killed at any moment it loses nothing: what stands and what was told is
- * in the database (attention.ts), and a message in flight is sent again by another, with the same id (outbox.ts).
+ * The webhook of one web process, two loops. Every POLL_SECONDS one says whether its own listener is down and looks at what needs attention (if
+ * no other process has just looked); the other sends what waits. Neither waits for the other: a slow receiver keeps nobody from looking, and slow
+ * looks keep nothing from being sent. Any number may run. Killed at any moment it loses nothing: what stands and what was told is in the database
+ * (attention.ts), and a message in flight is sent again by another, with the same id (outbox.ts).
  */
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
@@ -50,15 +51,13 @@ export function createWebhook({ config, pool, kysely, log, listenerUp, attention
   const host = hostOf(url);
   const stopping = new AbortController();
   let resumed = false;
-  const loop = createLoop({ name: 'webhook', everyMs: everySeconds * 1000, jitter: 0.1, run, log });
-
-  async function run(): Promise<void> {
-    if (!resumed) await resume(pool);   // a restart may have put the address right
-    resumed = true;
-    await look().finally(sendWaiting);   // what waits is sent even while the pages' queries are too slow
-  }
+  const timing = { everyMs: everySeconds * 1000, jitter: 0.1, log };
+  const looks = createLoop({ name: 'webhook looks', run: look, ...timing });
+  const sends = createLoop({ name: 'webhook', run: sendWaiting, ...timing });
 
   async function sendWaiting(): Promise<void> {
+    if (!resumed) await resume(pool);   // a restart may have put the address right
+    resumed = true;
     const lost = await giveUp(pool, GIVE_UP_SECONDS);
     if (lost > 0) log.error({ event: 'webhook_given_up', host, messages: lost }, `The webhook took no message for ${GIVE_UP_SECONDS / 3_600} hours: ${lost} given up. What still stands is told anew; check WEBHOOK_URL and its receiver`);
     while (!stopping.signal.aborted && await sendNext());
@@ -100,10 +99,13 @@ export function createWebhook({ config, pool, kysely, log, listenerUp, attention
   }
 
   return {
-    start: () => loop.start(),
+    start() {
+      looks.start();
+      sends.start();
+    },
     async stop() {
       stopping.abort(new Error('this process is being stopped'));
-      await loop.stop();
+      await Promise.all([looks.stop(), sends.stop()]);
     },
   };
 }
