@@ -5,6 +5,7 @@
  */
 import type pg from 'pg';
 import { inTransaction } from '../db/connection.js';
+import { limited } from '../db/limited.js';
 import { LISTENER, type Condition, type Facts } from './conditions.js';
 import { messageOf, type Message, type Occurrence } from './message.js';
 
@@ -14,8 +15,8 @@ const PATIENCE = 3;
 
 /** Takes the next look if the last is `everySeconds` old or older. @returns its number, which fences it; null: another process has looked. */
 export async function takeLook(pool: pg.Pool, everySeconds: number): Promise<string | null> {
-  const { rows } = await pool.query<{ look: string }>(
-    `update webhook set look = look + 1, looked_at = now() where looked_at is null or looked_at <= now() - make_interval(secs => $1) returning look`, [everySeconds]);
+  const { rows } = await pool.query<{ look: string }>(limited(
+    `update webhook set look = look + 1, looked_at = now() where looked_at is null or looked_at <= now() - make_interval(secs => $1) returning look`, [everySeconds]));
   return rows[0]?.look ?? null;
 }
 
@@ -23,11 +24,11 @@ export async function takeLook(pool: pg.Pool, everySeconds: number): Promise<str
 export async function see(db: pg.Pool | pg.PoolClient, conditions: readonly Condition[], { graceSeconds, everySeconds }: Pace): Promise<void> {
   if (conditions.length === 0) return;
   // What was seen, then not looked at for long (every web process was down), and is seen again has not stood meanwhile: it begins anew.
-  await db.query(
+  await db.query(limited(
     `insert into webhook_attention as a (key, facts) select key, facts from jsonb_to_recordset($1::jsonb) as s(key text, facts jsonb)
      on conflict (key) do update set seen_at = now(), facts = excluded.facts,
        began_at = case when a.message_id is null and a.seen_at < now() - make_interval(secs => $2) then now() else a.began_at end`,
-    [JSON.stringify(conditions), graceSeconds + PATIENCE * everySeconds]);
+    [JSON.stringify(conditions), graceSeconds + PATIENCE * everySeconds]));
 }
 
 export interface Look {

@@ -12,6 +12,7 @@ import { POISON_SAMPLE } from '../console/now-trouble.js';
 import type { DB } from '../db/generated.js';
 import { outageDelayMs } from '../lease/backoff.js';
 import type { Logger } from '../log.js';
+import { abortable } from '../sources/abortable.js';
 import { createLoop } from '../worker/loop.js';
 import { record, see, takeLook } from './attention.js';
 import { conditionsOf, LISTENER, type AttentionOf } from './conditions.js';
@@ -24,12 +25,14 @@ const SENDER_SECONDS = TRY_MS / 1000 + 10;
 const REFUSED_PAUSE_MS = 15 * 60_000;
 /** A message that nobody took for so long (s) is given up: what it says is no longer news. */
 export const GIVE_UP_SECONDS = 6 * 3_600;
+/** A look that takes longer (ms) waits for a dead link: above the limit of a statement and the pool's wait for a connection. */
+const LOOK_LIMIT_MS = 12_000;
 /** Two processes look in turn; neither should find its turn taken by a hair. */
 const LOOK_SHARE = 0.8;
 
 export interface Webhook {
   start(): void;
-  /** Ends a call in flight and puts its message back. Never rejects. */
+  /** Ends a call in flight and puts its message back; a look ends within its limit. Never rejects. */
   stop(): Promise<void>;
 }
 
@@ -52,7 +55,7 @@ export function createWebhook({ config, pool, kysely, log, listenerUp, attention
   const stopping = new AbortController();
   let resumed = false;
   const timing = { everyMs: everySeconds * 1000, jitter: 0.1, log };
-  const looks = createLoop({ name: 'webhook looks', run: look, ...timing });
+  const looks = createLoop({ name: 'webhook looks', run: lookInTime, ...timing });
   const sends = createLoop({ name: 'webhook', run: sendWaiting, ...timing });
 
   async function sendWaiting(): Promise<void> {
@@ -61,6 +64,11 @@ export function createWebhook({ config, pool, kysely, log, listenerUp, attention
     const lost = await giveUp(pool, GIVE_UP_SECONDS);
     if (lost > 0) log.error({ event: 'webhook_given_up', host, messages: lost }, `The webhook took no message for ${GIVE_UP_SECONDS / 3_600} hours: ${lost} given up. What still stands is told anew; check WEBHOOK_URL and its receiver`);
     while (!stopping.signal.aborted && await sendNext());
+  }
+
+  /** A dead link may hold the transactions of a look for many minutes. If it comes to be written down after all, it is a late look like others. */
+  function lookInTime(): Promise<void> {
+    return abortable(look, LOOK_LIMIT_MS, new AbortController().signal);
   }
 
   /** What only this process knows is said at every turn; the rest by whoever looks. */

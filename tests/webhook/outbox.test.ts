@@ -1,7 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { v7 as uuidv7 } from 'uuid';
-import { giveUp, noteWell, putBack, resume, settleAway, settleRefused, settleSent, takeMessage } from '../../server/webhook/outbox.js';
+import { inTransaction } from '../../server/db/connection.js';
+import { giveUp, noteWell, putBack, resume, settleAway, settleRefused, settleSent, takeMessage, type Outgoing } from '../../server/webhook/outbox.js';
+import { someoneWaits } from '../lease/world.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
+import { until } from '../support/until.js';
 import { clear, pass } from './world.js';
 
 let database: TestDatabase;
@@ -90,6 +93,30 @@ test('a message that is refused waits alone', async () => {
   expect([(await take())!.id, await take()]).toEqual([other, null]);
   await resume(database.pool);
   expect((await take())!.id).toBe(refused);
+});
+
+test('what becomes of a message is written down in the order of a look, the webhook\'s row first: neither ever waits for the other', async () => {
+  const sending = async () => (await take())!;
+  for (const [writes, prepare] of [
+    [() => giveUp(database.pool, 90), () => pass(database, 100)],
+    [(message) => settleSent(database.pool, message!), sending],
+    [(message) => settleAway(database.pool, message!, away), sending],
+    [(message) => settleRefused(database.pool, message!, away), sending],
+    [() => resume(database.pool), async () => { await settleRefused(database.pool, await sending(), away); }],
+  ] satisfies [(message: Outgoing | void) => Promise<unknown>, () => Promise<Outgoing | void>][]) {
+    await clear(database);
+    await insert('a');
+    const message = await prepare();
+    let written: Promise<unknown> | undefined;
+    await inTransaction(database.pool, async (look) => {
+      await look.query('update webhook set recorded = recorded + 1');
+      written = writes(message);
+      await until(() => someoneWaits(database.pool));
+      await look.query('select 1 from webhook_attention for update nowait');
+      expect((await look.query('select 1 from webhook_messages for update nowait')).rowCount).toBe(1);
+    });
+    expect(await written).not.toBe(false);
+  }
 });
 
 test('what waited too long is given up and counted; what is being sent is not', async () => {
