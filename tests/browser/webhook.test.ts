@@ -24,10 +24,10 @@ afterAll(async () => {
 
 test('a webhook that takes nothing is said on Now and under Settings, by its host alone, until it takes again; unset, Settings says how to set it', { timeout: 300_000 }, async () => {
   receiver.behave(answers(503));
-  const web = await fleet.web({ WEBHOOK_URL: receiver.url, WEBHOOK_GRACE_SECONDS: '0.5' });
+  const web = await fleet.web({ WEBHOOK_URL: receiver.url, WEBHOOK_GRACE_SECONDS: '5' });   // no listener takes so long to come up
   const { cookie } = await signedIn(database, 'operator');
   await database.pool.query(`insert into queue_pauses (queue, paused_by, reason) values ('job_citations', 'ada', 'the model costs too much today')`);
-  await until(async () => (await database.pool.query(`update webhook set failing_since = now() - interval '12 minutes' where failing_since is not null`)).rowCount === 1);
+  await until(async () => (await database.pool.query(`update webhook set failing_since = now() - interval '12 minutes' where failing_since is not null`)).rowCount === 1, { what: 'the webhook has failed', timeoutMs: 60_000 });
   const now = await browser.tab(`${web.url}/`, { cookie });
   await untilFeed(now, 'live');
   await untilText(now, '[data-attention=webhook]', /The webhook has not taken messages for 12 m.*127\.0\.0\.1:\d+ answered 503 · 1 message waits.*npx leaseboard webhook test/s);
