@@ -100,5 +100,6 @@ export const mutants: readonly Mutant[] = [
   { guard: 'a receiver that is away rests', file: 'server/webhook/outbox.ts', inside: 'takeMessage', from: 'select 1 from webhook where retry_at > now()', to: 'select 1 from webhook where false', first: ['webhook/outbox'] },
   { guard: 'of one trouble, in order', file: 'server/webhook/outbox.ts', inside: 'takeMessage', from: 'e.attention_key = m.attention_key and e.no < m.no', to: 'false', first: ['webhook/outbox'] },
   { guard: 'what a dead sender may have sent is in doubt', file: 'server/webhook/outbox.ts', inside: 'takeMessage', from: 'doubted = doubted or sender_expires_at is not null,', to: '', first: ['webhook/outbox'] },
+  { guard: 'giving up locks in the order of a look', file: 'server/webhook/outbox.ts', inside: 'giveUp', from: ' from receiver where', to: ' where', first: ['webhook/outbox'] },
   { guard: 'token of what became of a message', file: 'server/webhook/outbox.ts', inside: 'settle', from: ' and sender_token = $2', to: ' and $2::bigint is not null', first: ['webhook/outbox'] },
 ];
