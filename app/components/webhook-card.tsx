@@ -31,7 +31,7 @@ function Told({ state: { host, failingSince, trouble, lastSentAt, lastFailureAt,
     <>
       <p>
         {failingSince === null
-          ? <><State tone="done" shape="tick" word="well" /> · <b>{host}</b> is told of what needs attention.</>
+          ? <>{lastSentAt === null ? <State tone="low" shape="dash" word="untried" /> : <State tone="done" shape="tick" word="well" />} · <b>{host}</b> is told of what needs attention.</>
           : <><State tone="low" shape="alert" word="failing" /> · <b>{host}</b> has not taken messages for <Age at={failingSince} />: it {trouble}.</>}
       </p>
       <p className="dim">

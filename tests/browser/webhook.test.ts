@@ -44,7 +44,11 @@ test('a webhook that takes nothing is said on Now and under Settings, by its hos
   await until(() => receiver.taken.length === 1);
   await until(async () => (await now.locator('[data-attention=webhook]').count()) === 0, { what: 'Now has forgotten it', timeoutMs: 30_000 });
   await settings.reload();
-  await untilText(settings, 'main', /is told of what needs attention\..*last took a message \d+ s ago.*none waits/s);
+  await untilText(settings, 'main', /well\s*· 127\.0\.0\.1:\d+\sis told of what needs attention\..*last took a message \d+ s ago.*none waits/s);
+
+  await database.pool.query('update webhook set last_sent_at = null');
+  await settings.reload();
+  await untilText(settings, 'main', /untried\s*· 127\.0\.0\.1:\d+\sis told of what needs attention\..*has taken no message yet/s);
 
   const silent = await fleet.web();
   const unset = await browser.tab(`${silent.url}/settings/webhook`, { cookie });
