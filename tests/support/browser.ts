@@ -89,12 +89,15 @@ export async function untilFeed(page: Page, state: 'live' | 'polling' | 'offline
   await until(async () => await feedOf(page) === state, { timeoutMs: PATIENCE_MS, what: `a page that is ${state}` });
 }
 
-/** Waits until the text of the first match has this in it. */
+/** Waits until the text of the first match has this in it; says what was there instead when it does not come. */
 export async function untilText(page: Page, selector: string, pattern: RegExp): Promise<string> {
+  let last: string | null = null;
   return until(async () => {
-    const text = await page.evaluate((wanted) => document.querySelector(wanted)?.textContent ?? null, selector);
-    return text !== null && pattern.test(text) && text;
-  }, { timeoutMs: PATIENCE_MS, what: `${pattern} in ${selector}` });
+    last = await page.evaluate((wanted) => document.querySelector(wanted)?.textContent ?? null, selector);
+    return last !== null && pattern.test(last) && last;
+  }, { timeoutMs: PATIENCE_MS, what: `${pattern} in ${selector}` }).catch((error: Error) => {
+    throw new Error(`${error.message}; last there: ${JSON.stringify(last)}`, { cause: error });
+  });
 }
 
 /** Scripts of the page, by the beginning of their name, that do not come before they are released: `tab(url, { before: late.hold })`. */
