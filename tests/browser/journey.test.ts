@@ -17,8 +17,10 @@ let world: JourneyWorld;
 beforeAll(async () => {
   await requireBuiltConsole();
   database = await testDatabase();
-  fleet = await startFleet(database.url);
+  fleet = await startFleet(database.url, { SWEEP_SECONDS: '3600' });
   web = await fleet.web();
+  // Between the insert of an analysis and those of its citations a sweep would find that it has none, and end it.
+  await until(async () => (await database.pool.query('select 1 from sweeps where last_run_at is not null')).rowCount === 1, { what: 'the sweep of the start', timeoutMs: 60_000 });
   world = journeyWorld(database.pool);
 }, 300_000);
 afterAll(() => fleet?.end(), 60_000);

@@ -79,6 +79,7 @@ test('a role is changed through its card, and the person\'s open page becomes wh
   await admin.focus('[data-person-menu="Rita Raised"]');
   await admin.keyboard.press('Enter');
   await admin.locator('[role=menuitem]:has-text("Make operator")').waitFor();
+  await until(() => admin.evaluate(() => document.activeElement?.closest('[role=menu]') !== null), { what: 'the focus in the menu' });
   await admin.keyboard.type('Make o');
   await admin.keyboard.press('Enter');
   await untilText(admin, '[data-judged]', /Possible now/);
