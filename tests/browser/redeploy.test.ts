@@ -140,7 +140,7 @@ test('the board follows a rolling redeploy second by second without a reload, an
   const wrong = samples.filter((sample) => !agrees(sample, log, old, fresh, [dead.beat, dead.gone!]));
   expect(wrong.map((sample) => [sample, countAt(sample.asOf, log, old, fresh, dead.gone!)])).toEqual([]);
   expect(new Set(samples.map(({ asOf }) => asOf)).size).toBeGreaterThanOrEqual(5);
-  expect(new Set(samples.map((sample) => sample['old-holds'])).size).toBeGreaterThanOrEqual(2); // it was watched while it changed; a busy machine draws fewer of its steps
+  expect(new Set(samples.map((sample) => sample['old-holds'])).size).toBeGreaterThanOrEqual(3); // it was watched while it changed
 
   await page.click('nav a[href="/redeploys"]');
   await page.click('[data-redeploy] a');

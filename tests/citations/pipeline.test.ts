@@ -165,7 +165,7 @@ describe('the model', { timeout: 90_000 }, () => {
       return answer;
     });
     expect(cancelled.lost.length).toBeGreaterThan(0);
-    await until(() => given === 4, { what: 'silence', timeoutMs: 5_000 });
+    await until(() => given === 4, { what: 'silence', timeoutMs: 1_000 });
     expect(stub.asked.length - asked).toBe(4);
     expect(await citationStates(pool, id)).toMatchObject({ cancelled: expect.any(Number) });
     await expectSound(pool);

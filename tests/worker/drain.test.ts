@@ -116,7 +116,7 @@ describe('an operator\'s drain', () => {
     await until(() => one.listener.state().up);
     await order(one.identity.id, 'operator');
     if (how === 'kick') await kick(database.pool, { kickChannel: 'leaseboard_kick' }, { drain: one.identity.id });
-    await until(() => run.signal.aborted, { timeoutMs: 5_000 });
+    await until(() => run.signal.aborted, { timeoutMs: 2_000 });
     await until(async () => (await row(database.pool, id!)).state === 'queued');
     await database.pool.query('select pg_sleep(1.3)'); // longer than a poll
     expect(await row(database.pool, id!)).toMatchObject({ state: 'queued', attempt: 0, lost_leases: 0 });
