@@ -9,6 +9,8 @@ export interface Order {
   fields: Record<string, string>;
   /** A name from outside (a file, an app, a worker), shown isolated. */
   subject: string;
+  /** The question before and after the subject, where the action's own words leave open what was chosen. */
+  ask?: readonly [string, string];
 }
 
 /** What GET /operations/:action answers. */

@@ -56,7 +56,7 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
   const expected = view?.judged.possible ? view.judged.confirmation : null;
   const anew = !applied && order.fields.token !== undefined && token !== null && token !== order.fields.token;
   return (
-    <Dialog open onOpenChange={(open) => open || close()} title={<Ask words={words.ask} subject={order.subject} />} className="action-card" focusFirst="[data-needs=reason]" onClosed={onClosed}>
+    <Dialog open onOpenChange={(open) => open || close()} title={<Ask words={order.ask ?? words.ask} subject={order.subject} />} className="action-card" focusFirst="[data-needs=reason]" onClosed={onClosed}>
       <dl className="action-facts" aria-label="Evidence">
         <Evidence view={view} order={order} applied={applied} onChange={onChange} />
       </dl>

@@ -3,6 +3,7 @@ import { DropdownMenu } from 'radix-ui';
 import { useRef, useState } from 'react';
 import type { Theme } from '~/theme';
 import { chooseTheme } from '~/theme';
+import { MenuList } from './ui/menu-list';
 
 const themes = [['system', 'As the system', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]] as const;
 
@@ -18,22 +19,20 @@ export default function OperatorMenu({ name, role, theme: initial }: { name: str
       <form ref={signOut} method="post" action="/signout" hidden />
       <DropdownMenu.Root modal={false}>
         <DropdownMenu.Trigger className="btn quiet icon" aria-label={`Signed in as ${name}: menu`}><UserRound aria-hidden /></DropdownMenu.Trigger>
-        <DropdownMenu.Portal>
-          <DropdownMenu.Content className="menu" align="end" sideOffset={6}>
-            <div className="menu-label"><bdi>{name}</bdi> · {role}</div>
-            <div className="menu-line" />
-            <DropdownMenu.RadioGroup value={theme} onValueChange={(next) => choose(next as Theme)}>
-              {themes.map(([value, label, Icon]) => (
-                <DropdownMenu.RadioItem key={value} value={value} className="menu-item" onSelect={(event) => event.preventDefault()}>
-                  <Icon size={15} aria-hidden />{label}
-                  <DropdownMenu.ItemIndicator className="ml-auto"><Check size={14} aria-hidden /></DropdownMenu.ItemIndicator>
-                </DropdownMenu.RadioItem>
-              ))}
-            </DropdownMenu.RadioGroup>
-            <div className="menu-line" />
-            <DropdownMenu.Item className="menu-item" onSelect={() => signOut.current?.submit()}><LogOut size={15} aria-hidden />Sign out</DropdownMenu.Item>
-          </DropdownMenu.Content>
-        </DropdownMenu.Portal>
+        <MenuList sideOffset={6}>
+          <div className="menu-label"><bdi>{name}</bdi> · {role}</div>
+          <div className="menu-line" />
+          <DropdownMenu.RadioGroup value={theme} onValueChange={(next) => choose(next as Theme)}>
+            {themes.map(([value, label, Icon]) => (
+              <DropdownMenu.RadioItem key={value} value={value} className="menu-item" onSelect={(event) => event.preventDefault()}>
+                <Icon size={15} aria-hidden />{label}
+                <DropdownMenu.ItemIndicator className="ml-auto"><Check size={14} aria-hidden /></DropdownMenu.ItemIndicator>
+              </DropdownMenu.RadioItem>
+            ))}
+          </DropdownMenu.RadioGroup>
+          <div className="menu-line" />
+          <DropdownMenu.Item className="menu-item" onSelect={() => signOut.current?.submit()}><LogOut size={15} aria-hidden />Sign out</DropdownMenu.Item>
+        </MenuList>
       </DropdownMenu.Root>
     </>
   );

@@ -1,8 +1,10 @@
 import { ChevronDown } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import type { Person } from '../../server/console/settings-people.js';
+import type { Order } from '~/acting';
 import { useDesk } from './action-desk';
 import { useWhyNot } from '~/rights';
+import { MenuList } from './ui/menu-list';
 
 const roles = ['viewer', 'operator', 'admin'] as const;
 
@@ -13,23 +15,21 @@ export function PersonMenu({ person, lastAdmin, onLink }: { person: Person; last
   const { id, name, role } = person;
   const disabled = person.disabledAt !== null;
   const last = lastAdmin && role === 'admin' && !disabled ? 'the last admin' : null;
-  const order = (action: string, more: Record<string, string> = {}) => () => open({ action, fields: { id, ...more }, subject: name });
+  const order = (action: string, more: Pick<Order, 'ask'> & { fields?: Record<string, string> } = {}) => () => open({ action, subject: name, ...more, fields: { id, ...more.fields } });
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger className="btn" aria-disabled={whyNot !== null || undefined} title={whyNot ?? undefined} data-person-menu={name}>Change<span className="visually-hidden"> {name}</span><ChevronDown aria-hidden /></DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={6} collisionPadding={8}>
-          {whyNot === null ? null : <div className="menu-label">{whyNot}</div>}
-          {roles.filter((one) => one !== role).map((one) => (
-            <Item key={one} why={whyNot ?? (person.signsIn === 'provider' ? 'from the provider' : last)} onSelect={order('change_role', { role: one, was: role })}>Make {one}</Item>
-          ))}
-          <div className="menu-line" />
-          <Item why={whyNot ?? (disabled ? 'disabled' : null)} onSelect={onLink}>Make a sign-in link</Item>
-          <Item why={whyNot ?? (person.openSessions === 0 ? 'no open session' : null)} onSelect={order('sign_out_everywhere')}>Sign out everywhere</Item>
-          <div className="menu-line" />
-          {disabled ? <Item why={whyNot} onSelect={order('enable_account')}>Enable again</Item> : <Item why={whyNot ?? last} onSelect={order('disable_account')}>Disable</Item>}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
+      <MenuList sideOffset={6}>
+        {whyNot === null ? null : <div className="menu-label">{whyNot}</div>}
+        {roles.filter((one) => one !== role).map((one) => (
+          <Item key={one} why={whyNot ?? (person.signsIn === 'provider' ? 'from the provider' : last)} onSelect={order('change_role', { ask: ['Make', `${one}?`], fields: { role: one, was: role } })}>Make {one}</Item>
+        ))}
+        <div className="menu-line" />
+        <Item why={whyNot ?? (disabled ? 'disabled' : null)} onSelect={onLink}>Make a sign-in link</Item>
+        <Item why={whyNot ?? (person.openSessions === 0 ? 'no open session' : null)} onSelect={order('sign_out_everywhere', { ask: ['Sign', 'out everywhere?'] })}>Sign out everywhere</Item>
+        <div className="menu-line" />
+        {disabled ? <Item why={whyNot} onSelect={order('enable_account')}>Enable again</Item> : <Item why={whyNot ?? last} onSelect={order('disable_account')}>Disable</Item>}
+      </MenuList>
     </DropdownMenu.Root>
   );
 }

@@ -93,6 +93,23 @@ test('a role is changed through its card, and the person\'s open page becomes wh
   expect(await rita.locator('.settings-tabs a').allTextContents()).toEqual(['Your account', 'Queue pauses', 'Webhook', 'Retention', 'Read-only']);
 });
 
+test('keys in a menu that come faster than its focus moves choose what they say', { timeout: 180_000 }, async () => {
+  await createOperator(database.pool, 'Ada Ahead', 'viewer');
+  const admin = await open('/settings/people?q=Ada', (await signedIn(database, 'admin')).cookie);
+  for (const [keys, asked] of [[[...'Make o', 'Enter'], /^Make Ada Ahead operator\?$/], [['ArrowDown', 'Enter'], /^Make Ada Ahead admin\?$/], [['End', 'ArrowUp', 'ArrowDown', 'Enter'], /^Disable Ada Ahead\?$/]] as const) {
+    await admin.focus('[data-person-menu="Ada Ahead"]');
+    await admin.keyboard.press('Enter');
+    await until(() => admin.evaluate(() => document.activeElement?.textContent === 'Make operator'), { what: 'the focus on the first entry' });
+    await admin.evaluate((burst) => {
+      for (const key of burst) document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    }, keys);
+    await untilText(admin, '[role=dialog] h2', asked);
+    await until(() => admin.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'), { what: 'the focus on the reason' });
+    await admin.keyboard.press('Escape');
+    await admin.locator('[role=dialog]').waitFor({ state: 'detached' });
+  }
+});
+
 test('a token is made with what it may do and shown once; sessions are ended; and nothing of it is for others', { timeout: 300_000 }, async () => {
   browser.expectComplaint(/40[13]/);   // Chromium notes the status of what is refused
   await createApiToken(database.pool, 'old backend');

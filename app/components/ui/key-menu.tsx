@@ -1,6 +1,7 @@
 import { DropdownMenu } from 'radix-ui';
 import type { FocusEvent, ReactNode } from 'react';
 import { useRef } from 'react';
+import { MenuList } from './menu-list';
 
 interface Props {
   open: boolean;
@@ -26,9 +27,7 @@ export function KeyMenu({ open, onOpen, trigger, sideOffset, children }: Props) 
   return (
     <DropdownMenu.Root modal={false} open={open} onOpenChange={onOpen}>
       {trigger}
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className="menu" align="end" sideOffset={sideOffset} onFocus={toFirst}>{children}</DropdownMenu.Content>
-      </DropdownMenu.Portal>
+      <MenuList sideOffset={sideOffset} onFocus={toFirst}>{children}</MenuList>
     </DropdownMenu.Root>
   );
 }
