@@ -1,6 +1,6 @@
 /**
- * A redeploy of real workers, watched in a real browser. One old worker is told to stop, the other is killed, both in the middle of their
- * work. What the board says is compared with the log of transitions: the counts of each second with what had happened by that second.
+ * A redeploy of real workers, watched in a real browser. One old worker is killed, the other told to stop, both in the middle of their work.
+ * What the board says is compared with the log of transitions: the counts of each second with what had happened by that second.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startBackend, type Backend } from '../lifecycle/backend.js';
 import { killAtOnce, shortLimits, startFleet, type Fleet, type WebRun, type WorkerRun } from '../lifecycle/fleet.js';
-import { isGone, someParserOf } from '../lifecycle/parsers-of.js';
+import { isGone, parsersOf, someParserOf } from '../lifecycle/parsers-of.js';
 import { expectAllDoneOnce } from '../lifecycle/rows.js';
 import { slowPdf } from '../lifecycle/slow-pdfs.js';
 import { mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
@@ -26,7 +26,7 @@ let cookie: string;
 beforeAll(async () => {
   await requireBuiltConsole();
   database = await testDatabase();
-  fleet = await startFleet(database.url, { WORKER_CONCURRENCY: '3', DRAIN_SECONDS: '6' });
+  fleet = await startFleet(database.url, { WORKER_CONCURRENCY: '3', DRAIN_SECONDS: '15' });
   web = await fleet.web();
   backend = await startBackend(database.pool);
   ({ cookie } = await signedIn(database));
@@ -34,6 +34,7 @@ beforeAll(async () => {
 afterAll(() => fleet?.end(), 60_000);
 
 const COUNTS = ['old-holds', 'new-holds', 'in-flight', 'finished', 'given-back', 'expired', 'lost'] as const;
+const OLD_HOLDS = '[data-drain-board] [data-board-count="old-holds"] dd';
 type Counts = Record<(typeof COUNTS)[number], number>;
 interface Sample extends Counts { asOf: number }
 
@@ -107,8 +108,10 @@ test('the board follows a rolling redeploy second by second without a reload, an
   const killed = await fleet.worker({ APP_VERSION: 'v1', WORKER_ID: 'worker-b' });
   const { jobId } = await backend.uploads(Array.from({ length: 9 }, (_, at) => ({ name: `${at}.pdf`, bytes: slowPdf(3) })), web.url);
   await Promise.all([holding(stopped, 2), holding(killed, 2)]);
-  // One file of each is in mid-parse for as long as its parser stands still.
-  const parsers = await Promise.all([stopped, killed].map((worker) => someParserOf(worker.pid)));
+  // Three files, two of one worker and one of the other, are in mid-parse for as long as their parsers stand still.
+  const [held, finished] = await until(() => parsersOf(stopped.pid).length >= 2 && parsersOf(stopped.pid), { timeoutMs: 30_000, what: 'two parsers' });
+  const orphan = await someParserOf(killed.pid);
+  const parsers = [held!, finished!, orphan];
   for (const parser of parsers) process.kill(parser, 'SIGSTOP');
 
   const page = await browser.tab(`${web.url}/`, { cookie });
@@ -121,10 +124,13 @@ test('the board follows a rolling redeploy second by second without a reload, an
   expect(await page.locator('[data-drain-board] [data-lifeline]').count()).toBe(3);
 
   await killAtOnce(killed);
-  process.kill(parsers[1]!, 'SIGCONT'); // an orphan ends by itself once it runs
+  process.kill(orphan, 'SIGCONT'); // it ends by itself once it runs
+  await untilText(page, OLD_HOLDS, /^2$/); // all other files are done
   stopped.kill('SIGTERM');
   await untilText(page, '[data-drain-board]', /1 drains/);
   await untilText(page, 'h1', /Redeploy rolling/);
+  process.kill(finished!, 'SIGCONT');
+  await untilText(page, OLD_HOLDS, /^1$/);
   await stopped.ended;
   await backend.outcome(jobId, web.url);
   await until(async () => (await database.pool.query('select 1 from redeploys where ended_at is not null')).rowCount === 1, { timeoutMs: 60_000, what: 'the end of the redeploy' });
@@ -146,11 +152,11 @@ test('the board follows a rolling redeploy second by second without a reload, an
   await page.click('[data-redeploy] a');
   await untilText(page, 'h1', /v1 → v2/);
   const verdict = (await page.locator('[data-redeploy-verdict]').evaluate((element) => ({ ...(element as HTMLElement).dataset }))) as Record<string, string>;
-  const { 'in-flight': inFlight, finished, 'given-back': givenBack, expired } = countAt(Infinity, log, old, fresh, dead.beat);
+  const { 'in-flight': inFlight, finished: drained, 'given-back': givenBack, expired } = countAt(Infinity, log, old, fresh, dead.beat);
   expect(verdict).toMatchObject({
-    inFlight: String(inFlight), finished: String(finished), givenBack: String(givenBack), expired: String(expired), held: '0', lost: '0', late: String(log.filter(({ cause }) => cause === 'late_write').length),
+    inFlight: String(inFlight), finished: String(drained), givenBack: String(givenBack), expired: String(expired), held: '0', lost: '0', late: String(log.filter(({ cause }) => cause === 'late_write').length),
   });
-  expect([givenBack, expired].every((n) => n > 0)).toBe(true);
+  expect([drained, givenBack, expired].every((n) => n > 0)).toBe(true);
   expect(await page.locator('[data-process][data-leaving=clean]').count()).toBe(1);
   expect(await page.locator('[data-process][data-leaving=killed]').count()).toBe(1);
   expect(await page.locator('[data-fate]').count()).toBe(inFlight);
