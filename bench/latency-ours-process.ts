@@ -1,8 +1,7 @@
 /** The worker process as it ships, idle but for one row at a time: how long from the enqueue to the handler (ms). */
 import { v7 as uuidv7 } from 'uuid';
-import { kick } from '../server/bus/kick.js';
 import { loadConfig, withDatabase } from '../server/config.js';
-import { createPool, inTransaction } from '../server/db/connection.js';
+import { createPool } from '../server/db/connection.js';
 import { enqueue } from '../server/lease/enqueue.js';
 import { createWorkerProcess } from '../server/worker/process.js';
 import { benchQueue } from './drain-queue.js';
@@ -19,10 +18,7 @@ const worker = createWorkerProcess({
 await worker.start();
 const waits = await oneAtATime((start) => {
   begun = start;
-  return inTransaction(pool, async (tx) => {
-    await enqueue(tx, benchQueue, { id: uuidv7(), columns: { user_id: 'u' } });
-    await kick(tx, config, { q: benchQueue.table });
-  });
+  return enqueue(pool, benchQueue, { id: uuidv7(), columns: { user_id: 'u' } }, config);
 });
 await worker.stop(5);
 await pool.end();

@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { kick } from '../bus/kick.js';
 import { errorCode } from '../db/connection-errors.js';
 import { enqueue } from '../lease/enqueue.js';
 import { analysisJobs } from '../lease/queues.js';
@@ -74,8 +73,7 @@ async function insertAnalysis(tx: pg.PoolClient, desk: AnalysisDesk, request: An
   if (open) throw inProgress(open);
   if (!(await hasSources(tx, request))) throw sourcesUnavailable();
   const id = uuidv7();
-  await enqueue(tx, analysisJobs, { id, maxAttempts: desk.maxAttempts, columns: { user_id: userId, session_id: sessionId, thesis_document_id: thesisId } });
-  await kick(tx, desk, { q: analysisJobs.table });
+  await enqueue(tx, analysisJobs, { id, maxAttempts: desk.maxAttempts, columns: { user_id: userId, session_id: sessionId, thesis_document_id: thesisId } }, desk);
   return id;
 }
 

@@ -189,41 +189,50 @@ function claimedCte(queue: QueueDefinition, first: number): string {
 
 export const EVENT_COLUMNS = `queue, row_id, parent_id, from_state, to_state, cause, worker_id, worker_version, lease_token, waited_ms, ran_ms, error_code`;
 
-/** Which ends a statement can write: any, or only successes (the hot path: a third less of Postgres's CPU a row). */
-export type Ends = 'any' | 'successes';
+/** Which ends a statement can write: any, only successes (the hot path: a third less of Postgres's CPU a row), or none (a claim alone, which an idle worker waits for). */
+export type Ends = 'any' | 'successes' | 'none';
 
 /** The answer to successes: which they were is said only where some are missing. */
 const KEYS_UNLESS_ALL = `case when count(*) < cardinality($1::uuid[]) then coalesce(string_agg(id::text || '/' || token, ','), '') end`;
 
 /** The whole statement for one queue: end, and claim. Text depends only on the declaration and `ends`, so it may be a named statement. */
 export function pumpStatement(queue: QueueDefinition, ends: Ends, registry = queues): string {
-  const first = ends === 'any' ? 7 : 3;
+  const first = { any: 7, successes: 3, none: 1 }[ends];
   const nulls = queue.claimColumns.map(() => ', null').join('');
   // What a cap holds back lies below rows that were claimed: a mark would hide it.
   const low = queue.sharedBy ? `'-infinity'::text` : `least((select max(run_after) from claimed), now() - interval '2 seconds')::text`;
-  return `with ${queue.sharedBy ? 'recursive ' : ''}${ends === 'any' ? `${endsCte(queue)}, ${endedCte(queue)}` : succeededCte(queue)}
-  ${parentCtes(queue, 'ended', registry)}, ${claimedCte(queue, first)},
+  const { held, waiting } = wordsOfQueue(queue);
+  return `with ${queue.sharedBy ? 'recursive ' : ''}${ends === 'none' ? '' : `${ends === 'any' ? `${endsCte(queue)}, ${endedCte(queue)}` : succeededCte(queue)}
+  ${parentCtes(queue, 'ended', registry)}, `}${claimedCte(queue, first)},
   events as (
     insert into queue_events (${EVENT_COLUMNS})
-    select '${queue.table}', id, parent_id, '${wordsOfQueue(queue).held}', state, cause, $${first}, $${first + 1}, token, null,
+    ${ends === 'none' ? '' : `select '${queue.table}', id, parent_id, '${held}', state, cause, $${first}, $${first + 1}, token, null,
            ${msSince('claimed_at')}, error_code from ended
     ${parentEvents(queue)}
-    union all
-    select '${queue.table}', id, parent_id, '${wordsOfQueue(queue).waiting}', '${wordsOfQueue(queue).held}', 'acquire', $${first}, $${first + 1}, lease_token,
+    union all`}
+    select '${queue.table}', id, parent_id, '${waiting}', '${held}', 'acquire', $${first}, $${first + 1}, lease_token,
            ${msSince('greatest(run_after, queued_at)')}, null, null from claimed)
   -- The order of these branches is the order of the locks: Postgres runs a CTE when its first reader asks. Ends and their parents may wait for a
   -- lock, claims never do; a claim made first would be held during such a wait, and a cancel of the same parent would deadlock with it.
-  ${ends === 'any' ? `select 'ended' as tag, id, token::text as token, state as kind` : `select 'succeeded' as tag, null::uuid as id, ${KEYS_UNLESS_ALL} as token, null::text as kind`},
-         null::int as attempt, null::int as lost_leases, null as low
-         ${queue.claimColumns.map((column) => `, (null::${queue.table}).${column} as "row.${column}"`).join('')} from ended
-  ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
-  union all select 'claimed', id, lease_token::text, kind, attempt, lost_leases, null
+  ${endedBranches(queue, ends, nulls)}
+  select 'claimed' as tag, id, lease_token::text as token, kind, attempt, lost_leases, null as low
          ${queue.claimColumns.map((column) => `, "row.${column}"`).join('')} from claimed
   union all select 'low', null, null, null, (select rows from allowed), null, ${low} ${nulls}`;
 }
 
+/** What the statement answers of ends and parents; empty when it writes none. */
+function endedBranches(queue: QueueDefinition, ends: Ends, nulls: string): string {
+  if (ends === 'none') return '';
+  return `${ends === 'any' ? `select 'ended' as tag, id, token::text as token, state as kind` : `select 'succeeded' as tag, null::uuid as id, ${KEYS_UNLESS_ALL} as token, null::text as kind`},
+         null::int as attempt, null::int as lost_leases, null as low
+         ${queue.claimColumns.map((column) => `, (null::${queue.table}).${column} as "row.${column}"`).join('')} from ended
+  ${queue.parent ? `union all select 'parent', id, null, state, null, null, null ${nulls} from parents` : ''}
+  union all`;
+}
+
 /** The leading parameters of the pump statement. */
 export function endingParameters(endings: readonly Ending[], ends: Ends): unknown[] {
+  if (ends === 'none') return [];
   // By id, the order of the locks and of the statement's binary search; of two ends of one row the newest token last, since that is the one it finds.
   const sorted = [...endings].sort((a, b) => (a.id === b.id ? Number(BigInt(a.token) - BigInt(b.token)) : a.id < b.id ? -1 : 1));
   const keys = [sorted.map((e) => e.id), sorted.map((e) => e.token)];

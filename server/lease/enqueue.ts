@@ -1,3 +1,4 @@
+import { encode } from '../bus/topics.js';
 import { EVENT_COLUMNS } from './ending.js';
 import type { Queryable } from './pump.js';
 import type { QueueDefinition } from './queues.js';
@@ -14,24 +15,26 @@ export interface NewRow {
 }
 
 /**
- * Inserts one row and its `enqueue` event in one statement. Must run in the transaction that admits the work; kick the queue in the same
- * transaction once all rows are in (bus/kick.ts). run_after is the clock of the statement, not of a transaction that may have waited.
+ * Inserts one row and its `enqueue` event, and with `kicks` wakes the workers of its queue, in one statement: work that is admitted without
+ * looking at anything else needs no transaction around it. Otherwise run it in the transaction that admits the work, and of several rows
+ * let the last one kick. run_after is the clock of the statement, not of a transaction that may have waited.
  */
-export async function enqueue(tx: Queryable, queue: QueueDefinition, row: NewRow): Promise<void> {
+export async function enqueue(tx: Queryable, queue: QueueDefinition, row: NewRow, kicks?: { kickChannel: string }): Promise<void> {
   const staged = queue.staged ? [queue.staged.clockColumn] : [];
   const names = ['id', 'state', 'kind', 'schema_version', 'max_attempts', ...Object.keys(row.columns)];
   const values = [
     row.id, row.state ?? 'queued', row.kind ?? Object.keys(queue.kinds)[0], row.schemaVersion ?? 1, row.maxAttempts ?? 3, ...Object.values(row.columns),
   ];
   const clock = staged.map(() => `, coalesce((select ran_seconds from queue_clocks where queue = '${queue.table}'), 0)`);
+  const logged = `insert into queue_events (${EVENT_COLUMNS})
+           select '${queue.table}', id, parent_id, null, state, 'enqueue', null, null, null, null, null, null from added`;
   await tx.query({
     text: `with added as (
              insert into ${queue.table} as t (${[...names, ...staged].join(', ')}, run_after, queued_at, created_at)
              values (${names.map((_, index) => `$${index + 1}`).join(', ')}${clock.join('')}, clock_timestamp(), clock_timestamp(), clock_timestamp())
              returning t.id, t.state, ${queue.parent ? `t.${queue.parent.column}` : 'null::uuid'} as parent_id)
-           insert into queue_events (${EVENT_COLUMNS})
-           select '${queue.table}', id, parent_id, null, state, 'enqueue', null, null, null, null, null, null from added`,
-    values,
+           ${kicks ? `, logged as (${logged}) select pg_notify($${names.length + 1}, $${names.length + 2})` : logged}`,
+    values: kicks ? [...values, kicks.kickChannel, ...encode({ q: queue.table })] : values,
   });
 }
 

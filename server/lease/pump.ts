@@ -49,7 +49,7 @@ export interface PumpResult {
   lowWaterMark: string;
 }
 
-const statements = { any: new WeakMap<QueueDefinition, string>(), successes: new WeakMap<QueueDefinition, string>() };
+const statements: Record<Ends, WeakMap<QueueDefinition, string>> = { any: new WeakMap(), successes: new WeakMap(), none: new WeakMap() };
 
 function statementFor(queue: QueueDefinition, ends: Ends, registry: readonly QueueDefinition[]): string {
   const known = statements[ends].get(queue) ?? pumpStatement(queue, ends, registry);
@@ -59,7 +59,7 @@ function statementFor(queue: QueueDefinition, ends: Ends, registry: readonly Que
 
 /** @throws whatever the connection throws; then nothing is known about the outcome, and the same endings may be sent again. */
 export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder, request: PumpRequest, registry = queues): Promise<PumpResult> {
-  const ends = request.endings.every((ending) => ending.verb === 'succeed') ? 'successes' : 'any';
+  const ends = endsOf(request.endings);
   const { rows } = await db.query({
     text: statementFor(queue, ends, registry),
     ...(request.prepared ? { name: `pump ${queue.table} ${ends}` } : {}),
@@ -67,6 +67,11 @@ export async function pump(db: Queryable, queue: QueueDefinition, holder: Holder
       Math.min(request.claim, Math.max(0, request.claimBesideLost ?? request.claim)), ...(queue.sharedBy ? [holder.userCap ?? NO_CAP] : [])],
   });
   return readResult(queue, request, rows);
+}
+
+function endsOf(endings: readonly Ending[]): Ends {
+  if (endings.length === 0) return 'none';
+  return endings.every((ending) => ending.verb === 'succeed') ? 'successes' : 'any';
 }
 
 function readResult(queue: QueueDefinition, request: PumpRequest, rows: Record<string, unknown>[]): PumpResult {

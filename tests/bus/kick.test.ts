@@ -1,7 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { v7 as uuidv7 } from 'uuid';
 import { kick } from '../../server/bus/kick.js';
 import { decode, type KickMessage } from '../../server/bus/topics.js';
+import { enqueue } from '../../server/lease/enqueue.js';
+import { parseJobs } from '../../server/lease/queues.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 
 const channels = { kickChannel: 'test_kicks' };
@@ -50,6 +53,18 @@ it('does not arrive when the transaction is rolled back', async () => {
   await inTransaction('rollback', (tx) => kick(tx, channels, { q: 'parse_items', low: true }));
   await settled();
   expect(heard).toEqual([]);
+});
+
+it('travels with the row that is enqueued alone, in its one statement: both are there, or neither', async () => {
+  const id = uuidv7();
+  const job = { id, state: 'awaiting' as const, columns: { user_id: 'user-1', session_id: 'session-1', open_children: 1, total_children: 1 } };
+  await enqueue(db.pool, parseJobs, job, channels);
+  await settled();
+  expect(heard).toEqual([{ q: 'parse_jobs' }]);
+  expect((await db.pool.query('select cause, to_state from queue_events where row_id = $1', [id])).rows).toEqual([{ cause: 'enqueue', to_state: 'awaiting' }]);
+  await expect(enqueue(db.pool, parseJobs, job, channels)).rejects.toThrow(/duplicate key/);
+  await settled();
+  expect(heard).toHaveLength(1);
 });
 
 it('names thousands of lost leases in as many payloads as Postgres takes', async () => {
