@@ -18,6 +18,10 @@ export function atLeast(name: string, ratio: number, bar: number): Goal {
   return { name, ratio, bar: `≥ ${bar}`, met: ratio >= bar };
 }
 
+export function atMost(name: string, ratio: number, bar: number): Goal {
+  return { name, ratio, bar: `≤ ${bar}`, met: ratio <= bar };
+}
+
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) => cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  ').trimEnd();

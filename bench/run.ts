@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Report } from './report.js';
 
 const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
+  beats: () => import('./beats.js'),
   drain: () => import('./drain.js'),
   eta: () => import('./eta.js'),
   find: () => import('./find.js'),
