@@ -1,11 +1,12 @@
 /**
- * GET /api/parse-jobs/:jobId, polled every 1.5 s by many clients. One read by primary key says whether anything has changed since the
- * client's ETag; only then a second one fetches the state. The ETag sums the versions, which every write to a row bumps.
+ * GET /api/parse-jobs/:jobId, polled every 1.5 s by many clients. One read by primary key, in the statement that reads the caller's token, says
+ * whether anything has changed since the client's ETag; only then a second one fetches the state. The ETag sums the versions, which every write to a row bumps.
  */
 import type pg from 'pg';
 import { limited } from '../db/limited.js';
 import { itemError } from './item-errors.js';
 import { Problem } from './problem.js';
+import type { Alongside } from './token.js';
 
 const VERSIONS = `j.version::text || '.' || (select coalesce(sum(i.version), 0) || '.' || count(*) from parse_items i where i.job_id = j.id)`;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -28,15 +29,14 @@ export interface ParseJobView {
   items: ParseItemView[];
 }
 
-/** The job's ETag. Throws 404 for an unknown or malformed id. */
-export async function readParseJobTag(pool: pg.Pool, jobId: string): Promise<string> {
-  requireId(jobId);
-  const { rows } = await pool.query<{ versions: string }>(limited(`select ${VERSIONS} as versions from parse_jobs j where j.id = $1`, [jobId]));
-  if (!rows[0]) throw notFound();
-  return `"${rows[0].versions}"`;
+export const tagOf = (versions: string) => `"${versions}"`;
+
+/** What the job's ETag says, for a read alongside; nothing for a malformed id. */
+export function parseJobVersions(jobId: string): Alongside | undefined {
+  return UUID.test(jobId) ? { sql: `select ${VERSIONS} from parse_jobs j where j.id = $2`, values: [jobId] } : undefined;
 }
 
-/** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404 likewise. */
+/** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404 for an unknown or malformed id. */
 export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag: string; job: ParseJobView }> {
   requireId(jobId);
   const { rows } = await pool.query<{ id: string; state: string; versions: string; items: ItemRow[] | null }>(limited(
@@ -49,7 +49,7 @@ export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag:
   ));
   const row = rows[0];
   if (!row) throw notFound();
-  return { tag: `"${row.versions}"`, job: { jobId: row.id, state: row.state, items: (row.items ?? []).map(itemView) } };
+  return { tag: tagOf(row.versions), job: { jobId: row.id, state: row.state, items: (row.items ?? []).map(itemView) } };
 }
 
 interface ItemRow {

@@ -2,12 +2,12 @@ import { Router, type NextFunction, type Request, type RequestHandler, type Resp
 import { cancelDeployment, readAttempt, readDeployment } from '../api/deployments.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
 import { answerOperation } from '../api/operations.js';
-import { readParseJob, readParseJobTag } from '../api/parse-job.js';
+import { parseJobVersions, readParseJob, tagOf } from '../api/parse-job.js';
 import { openUploadDesk, type UploadDesk } from '../api/parse-sources.js';
 import { Problem } from '../api/problem.js';
 import { answerPublish, type Publishing } from '../api/publish.js';
 import type { Spool } from '../api/spool.js';
-import { authenticate, requireScope, scopeOf } from '../api/token.js';
+import { authenticate, requireScope, scopeOf, type Alongside } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
 import { analysisRoutes } from './analysis-routes.js';
 import { matches } from './etag.js';
@@ -23,6 +23,7 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
     staging: { pool, caps: config, maxAttempts: config.maxAttempts, takesInline: config.workerCapabilities.includes('parse'), kickChannel: config.kickChannel, changed: (table, ids) => world.hints.changed(table, ids) },
   });
   const api = Router({ caseSensitive: true });
+  api.get('/parse-jobs/:jobId', withToken(world, (req) => (req.get('if-none-match') ? parseJobVersions(String(req.params.jobId)) : undefined)));
   api.use(withToken(world));
   resource(api, '/parse-sources', { POST: postParseSources(desk) }, []);
   resource(api, '/parse-jobs/:jobId', { GET: getParseJob(world) });
@@ -56,11 +57,13 @@ function answering(answer: Answer): RequestHandler {
   };
 }
 
-function withToken(world: World): RequestHandler {
+/** Who calls, once a call. What is read alongside goes on to the answer. */
+function withToken(world: World, also: (req: Request) => Alongside | undefined = () => undefined): RequestHandler {
   return (req, res, next) => {
-    authenticate(world.pool, req.get('authorization')).then((caller) => {
+    if (res.locals.caller) return next();
+    authenticate(world.pool, req.get('authorization'), also(req)).then(({ caller, alongside }) => {
       requireScope(caller, scopeOf(req.method, req.path));
-      res.locals.caller = caller;
+      Object.assign(res.locals, { caller, alongside });
     }).then(() => next(), next);
   };
 }
@@ -75,11 +78,10 @@ function postParseSources(desk: UploadDesk): Answer {
 
 function getParseJob(world: World): Answer {
   return async (req, res) => {
-    const jobId = String(req.params.jobId);
     res.set('Cache-Control', 'private, no-cache');
-    const known = req.get('if-none-match');
-    if (known && matches(known, await readParseJobTag(world.pool, jobId), res)) return void res.status(304).end();
-    const { tag, job } = await readParseJob(world.pool, jobId);
+    const [known, versions] = [req.get('if-none-match'), res.locals.alongside as string | null];
+    if (known && versions !== null && matches(known, tagOf(versions), res)) return void res.status(304).end();
+    const { tag, job } = await readParseJob(world.pool, String(req.params.jobId));
     res.set('ETag', tag).json(job);
   };
 }

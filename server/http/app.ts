@@ -1,6 +1,6 @@
 /**
- * The Express shell around Remix, in the order in which a request meets it: headers, log line, close signal; what is open to all
- * (health, files); the bearer-token API; then the door (session, gate, origin), and behind it the live stream and the pages.
+ * The Express shell around Remix, in the order in which a request meets it: headers, log line, close signal; health, which is
+ * open to all; the bearer-token API; files, open to all as well; then the door (session, gate, origin), and behind it the live stream and the pages.
  */
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Spool } from '../api/spool.js';
@@ -40,8 +40,8 @@ export function createApp(world: World, parts: AppParts): Express {
   app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
   app.use(requestLog(world.log), closedSignal);
   app.use(healthRoutes(world, parts.stopping));
-  if (parts.files) app.use(...parts.files);
   app.use('/api', apiRoutes(world, parts));
+  if (parts.files) app.use(...parts.files); // after the API, whose every call would else be looked up on the disk
   app.use(principal(world));
   app.use(metricsRoute(world, parts.liveClients));
   app.use(gate, sameOriginOnly(world.config.publicUrl));
