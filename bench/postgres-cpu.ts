@@ -14,6 +14,13 @@ export async function postgresCpuUs(pool: pg.Pool): Promise<number | undefined> 
   return postmaster.us + postmaster.endedChildrenUs + children.reduce((sum, stat) => sum + stat!.us, 0);
 }
 
+/** CPU time (µs) of one process of this machine so far. @throws where there is no /proc. */
+export function processCpuUs(pid: number): number {
+  const stat = readStat(pid);
+  if (!stat) throw new Error(`expected /proc/${pid}/stat, found none: this measurement needs Linux`);
+  return stat.us;
+}
+
 interface Stat { parent: number; us: number; endedChildrenUs: number }
 
 function readStat(pid: number): Stat | undefined {

@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   find: () => import('./find.js'),
   latency: () => import('./latency.js'),
   quality: () => import('./quality.js'),
+  status: () => import('./status.js'),
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' }, /* find */ rows: { type: 'string' } } });

@@ -17,10 +17,10 @@ export interface BenchServer {
 }
 
 /** Starts it, migrated. Autovacuum stays on, as it would be; each run vacuums before it measures. */
-export async function startBenchServer(): Promise<BenchServer> {
+export async function startBenchServer(settings: Record<string, string> = {}): Promise<BenchServer> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'leaseboard-bench-'));
   fs.chmodSync(dataDir, 0o755);
-  const server = await ensureEmbedded({ dataDir, log: benchLog, settings: { shared_buffers: '256MB', max_wal_size: '4GB' } });
+  const server = await ensureEmbedded({ dataDir, log: benchLog, settings: { shared_buffers: '256MB', max_wal_size: '4GB', ...settings } });
   await migrate({ directUrl: server.url, migrationsDir: migrationsIn(root), log: benchLog });
   const pool = new pg.Pool({ connectionString: server.url, max: 4 });
   return {

@@ -33,7 +33,7 @@ const commands = {
 };
 
 /** These do not serve the built console. */
-const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'bench', 'mutate', 'check', 'demo'];
+const withoutApp = ['dev', 'worker', 'migrate', 'cli', 'schema', 'mutate', 'check', 'demo'];
 
 async function main() {
   const [command] = process.argv.splice(2, 1);
