@@ -11,6 +11,7 @@ const benches: Record<string, () => Promise<{ run(): Promise<Report> }>> = {
   latency: () => import('./latency.js'),
   quality: () => import('./quality.js'),
   status: () => import('./status.js'),
+  stream: () => import('./stream.js'),
 };
 
 const { positionals, values } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' }, /* find */ rows: { type: 'string' } } });
