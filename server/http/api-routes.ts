@@ -10,6 +10,7 @@ import type { Spool } from '../api/spool.js';
 import { authenticate, requireScope, scopeOf, type Alongside } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
 import { analysisRoutes } from './analysis-routes.js';
+import { closedSignal } from './closed-signal.js';
 import { matches } from './etag.js';
 import { jsonBody } from './json-body.js';
 import type { World } from './load-context.js';
@@ -70,7 +71,7 @@ function withToken(world: World, also: (req: Request) => Alongside | undefined =
 
 function postParseSources(desk: UploadDesk): Answer {
   return async (req, res) => {
-    const { status, body, replayed } = await desk.receive(req, res.locals.caller, res.locals.closed);
+    const { status, body, replayed } = await desk.receive(req, res.locals.caller, closedSignal(res));
     if (replayed) res.set('Idempotency-Replayed', 'true');
     res.status(status).set('Location', `/api/parse-jobs/${body.jobId}`).set('Cache-Control', 'no-store').json(body);
   };

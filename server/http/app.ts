@@ -1,11 +1,10 @@
 /**
- * The Express shell around Remix, in the order in which a request meets it: headers, log line, close signal; health, which is
- * open to all; the bearer-token API; files, open to all as well; then the door (session, gate, origin), and behind it the live stream and the pages.
+ * The Express shell around Remix, in the order in which a request meets it: headers, log line; health, which is open to all; the bearer-token
+ * API; files, open to all as well; then the door (session, gate, origin), and behind it the live stream and the pages.
  */
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Spool } from '../api/spool.js';
 import { apiRoutes } from './api-routes.js';
-import { closedSignal } from './closed-signal.js';
 import { failures } from './failures.js';
 import { gate } from './gate.js';
 import { healthRoutes } from './health.js';
@@ -38,7 +37,7 @@ export function createApp(world: World, parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('case sensitive routing', true).set('trust proxy', world.config.trustedProxies);
   app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
-  app.use(requestLog(world.log), closedSignal);
+  app.use(requestLog(world.log));
   app.use(healthRoutes(world, parts.stopping));
   app.use('/api', apiRoutes(world, parts));
   if (parts.files) app.use(...parts.files); // after the API, whose every call would else be looked up on the disk

@@ -6,6 +6,7 @@ import type { AppLoadContext, ServerBuild } from '@remix-run/node';
 import type { Request, RequestHandler, Response } from 'express';
 import { addressKey } from '../operations/sign-in-limit.js';
 import type { AttentionOf } from '../webhook/conditions.js';
+import { closedSignal } from './closed-signal.js';
 import { asProblem } from './failures.js';
 import type { LoadContext, World } from './load-context.js';
 
@@ -55,6 +56,6 @@ function sayingOutages(world: World, build: ServerBuild): ServerBuild {
 }
 
 function loadContext(world: World, req: Request, res: Response): AppLoadContext {
-  const { operator, nonce, closed } = res.locals as Omit<LoadContext, 'world' | 'address'>;
-  return { world, operator, nonce, closed, address: addressKey(req.ip ?? '') };
+  const { operator, nonce } = res.locals as Pick<LoadContext, 'operator' | 'nonce'>;
+  return { world, operator, nonce, closed: closedSignal(res), address: addressKey(req.ip ?? '') };
 }
