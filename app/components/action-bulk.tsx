@@ -107,7 +107,7 @@ function Ready({ order, rows, fault, reason, setReason, start, leaving, stay, on
       </div>
       <p className="soft text-[13px]">Each row is judged by its own statement when its turn comes; one that is refused stops no other. Closing the tab leaves the rest undone.</p>
       {leaving ? (
-        <div className="action-buttons" role="alert"><span className="soft">Nothing was done yet. Drop what you typed?</span><Button onClick={onClose}>Drop it and close</Button><Button look="primary" onClick={stay} autoFocus>Go on</Button></div>
+        <div className="action-buttons" role="alert"><span className="soft">Nothing was done yet. Drop what you typed?</span><Button onClick={onClose}>Drop it and close</Button><Button look="primary" onClick={stay} autoFocus>Stay here</Button></div>
       ) : (
         <div className="action-buttons">
           <Button type="submit" look="primary" aria-disabled={blocked !== null || undefined} aria-describedby={`${id}-why`}>{actionWords(order.action).label.replace(/ it$/, '')}{n > 0 ? `: ${n}` : ''}</Button>

@@ -60,9 +60,9 @@ export default function ActionCard({ order: asked, onClose, onClosed }: { order:
       <dl className="action-facts" aria-label="Evidence">
         <Evidence view={view} order={order} applied={applied} onChange={onChange} />
       </dl>
-      {applied ? null : <Truth judging={judging} repeats={doubt === 'this'} />}
       {answer ? <AnswerNote answer={answer} /> : null}
-      {anew ? <p><Button onClick={lookAnew}>Judge the lease #{token} instead</Button></p> : null}
+      {applied ? null : <Truth judging={judging} repeats={doubt === 'this'} told={answer?.outcome === 'refused' ? answer.code : null} />}
+      {anew ? <p className="mt-3"><Button onClick={lookAnew}>Judge the lease #{token} instead</Button></p> : null}
       {applied ? (
         <div className="action-buttons"><Button look="primary" onClick={onClose} autoFocus>Close</Button><Link className="link" to="/audit" onClick={onClose}>It is in the audit</Link></div>
       ) : (
@@ -112,15 +112,22 @@ function Evidence({ view, order, applied, onChange }: EvidenceProps) {
   );
 }
 
-/** What the database said when it was asked last: heard by a screen reader when it changes. */
-function Truth({ judging: { view, fault }, repeats }: { judging: Judging; repeats: boolean }) {
+/** What the database said when it was asked last: heard by a screen reader when it changes. `told`: what the press was refused with, which need not be said twice. */
+function Truth({ judging: { view, fault }, repeats, told }: { judging: Judging; repeats: boolean; told: string | null }) {
   const no = view !== null && !view.judged.possible ? view.judged : null;
   return (
     <div role="status" data-judged={view === null ? 'reading' : no ? no.code : 'possible'}>
       {fault ? <p className="action-note tone-low">{fault}</p> : null}
-      {no ? <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{no.text}</bdi>{repeats ? ' That may be your own press: press again, and you are told.' : null}</p> : view ? <span className="visually-hidden">Possible now.</span> : null}
+      {no && no.code !== told ? <Impossible text={no.text} repeats={repeats} /> : null}
+      {view?.judged.possible ? <span className="visually-hidden">Possible now.</span> : null}
     </div>
   );
+}
+
+/** That nothing was changed is true of the reading; of a press whose answer is lost nobody knows it. */
+function Impossible({ text, repeats }: { text: string; repeats: boolean }) {
+  if (!repeats) return <p className="action-note tone-stale"><b>Not possible now.</b> <bdi>{text}</bdi></p>;
+  return <p className="action-note tone-low"><b>Not possible any more.</b> <bdi>{text.split(' Nothing was changed')[0]}</bdi> That may be your own press: press again, and you are told.</p>;
 }
 
 function Leave({ doubt, onStay, onLeave }: { doubt: boolean; onStay: () => void; onLeave: () => void }) {
@@ -128,7 +135,7 @@ function Leave({ doubt, onStay, onLeave }: { doubt: boolean; onStay: () => void;
     <div className="action-buttons" role="alert">
       <span className="soft">{doubt ? 'Not known whether it took effect; the audit will tell. Drop what you typed?' : 'Nothing was done yet. Drop what you typed?'}</span>
       <Button onClick={onLeave}>Drop it and close</Button>
-      <Button look="primary" onClick={onStay} autoFocus>Go on</Button>
+      <Button look="primary" onClick={onStay} autoFocus>Stay here</Button>
     </div>
   );
 }
@@ -141,7 +148,7 @@ function useBlocked(order: Order, { view, fault }: Judging, repeats: boolean, re
   const whyNot = useWhyNot(order.action);
   if (whyNot !== null) return { why: whyNot };
   if (repeats && reason.trim() !== '') return null;
-  if (fault !== null) return { why: fault };
+  if (fault !== null) return { why: 'Waiting until it can be read.' };
   if (view === null) return { why: 'Reading how it stands now.' };
   if (!view.judged.possible) return { why: 'Not possible now; this follows along and says when it is.' };
   if (reason.trim() === '') return { why: 'Say why first.', needs: 'reason' };

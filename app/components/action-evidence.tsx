@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { RowPage } from '../../server/console/row-page.js';
 import type { Snapshot } from '../../server/operations/action.js';
 import { Age } from './age';
-import { LockMeter } from './deployment-lock';
+import { DeploymentState, LockMeter } from './deployment-lock';
 import { Worker } from './holder';
 import { LeaseMeter } from './lease-meter';
 import { StateMark } from './state-mark';
@@ -35,7 +35,7 @@ export function RowEvidence({ page: read, action, token, onChange }: RowProps) {
   useEffect(() => onChange(mark, row.leaseToken), [mark, row.leaseToken, onChange]);
   return (
     <>
-      <Fact name="State"><StateMark state={shownState(row, now)} /></Fact>
+      <Fact name="State">{row.table === 'deployments' ? <DeploymentState row={row} deadAfterMs={publishDeadAfterMs} /> : <StateMark state={shownState(row, now)} />}</Fact>
       {row.table === 'deployments' ? <Fact name="Lock"><LockMeter row={row} deadAfterMs={publishDeadAfterMs} wide /></Fact> : null}
       <Fact name="Lease">{row.leaseExpiresAt === null ? <span className="dim">none</span> : <><LeaseMeter row={row} wide /><p className="dim" suppressHydrationWarning>{over ? `ended ${age(now - row.leaseExpiresAt)} ago` : `valid for ${age(row.leaseExpiresAt - now)}`}, on the database clock</p></>}</Fact>
       {row.heartbeatAt === null ? null : <Fact name="Last beat"><Age at={row.heartbeatAt} suffix=" ago" /></Fact>}

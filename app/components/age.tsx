@@ -1,3 +1,4 @@
+import { Fragment } from 'react';
 import { age } from '~/format/age';
 import { fullInstant, utcInstant } from '~/format/instant';
 import { useHydrated } from '~/hydrated';
@@ -14,8 +15,9 @@ export function Age({ at, suffix = '', prefix = '' }: { at: number; prefix?: str
   );
 }
 
-/** The instant in words, for places where there is room for both. */
+/** The instant in words, for places where there is room for both. A line may end between the zones, never within one. */
 export function Instant({ at }: { at: number }) {
   const hydrated = useHydrated();
-  return <time dateTime={new Date(at).toISOString()} title={utcInstant(at)}>{hydrated ? fullInstant(at) : utcInstant(at)}</time>;
+  const zones = (hydrated ? fullInstant(at) : utcInstant(at)).split(' · ');
+  return <time dateTime={new Date(at).toISOString()} title={utcInstant(at)}>{zones.map((zone, n) => <Fragment key={zone}>{n > 0 ? ' · ' : null}<span className="whitespace-nowrap">{zone}</span></Fragment>)}</time>;
 }

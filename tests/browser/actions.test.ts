@@ -113,6 +113,7 @@ test('when the answer is lost the card says that it is not known, and a second p
   expect(await rowOf(id)).toMatchObject({ state: 'queued' });
   await untilJudged(page, 'already_released');
   expect(await page.textContent('[data-judged]')).toMatch(/may be your own press: press again/);
+  expect(await page.textContent('[data-judged]')).not.toMatch(/Nothing was changed/);   // nobody knows that
   await page.keyboard.press('Escape');
   expect(await page.textContent('[role=dialog]')).toMatch(/Not known whether it took effect; the audit will tell/);
   await page.keyboard.press('Enter');   // go on
