@@ -31,7 +31,7 @@ function QueueRow({ queue }: { queue: QueueNow }) {
     <tr className={clsx(queue.stale > 0 && 'bad')} data-queue={queue.slug}>
       <td className="first">
         <Link className="row-link" to={queuePath(queue.slug)}>{queue.title}</Link>
-        {queue.awaiting > 0 ? <span className="dim"> · {count(queue.awaiting)} awaiting files</span> : null}
+        {queue.awaiting > 0 ? <span className="dim"> · {count(queue.awaiting)} awaiting {queue.table === 'analysis_jobs' ? 'citations' : 'files'}</span> : null}
         {queue.paused ? <span className="soft"> · paused</span> : null}
       </td>
       <Count queue={queue} label="queued" n={queue.queued} state="queued" />

@@ -42,7 +42,7 @@ const OVERDUE_INTERVALS = 3;
 /** What needs a person, worst first. `now` in milliseconds on the database clock. */
 export function attentionOf(view: NowView, now: number, feed: FeedState = { state: 'live' }): AttentionItem[] {
   const items = [
-    ...stuckLocks(view, now), ...staleLeases(view, now), ...uncovered(view), ...tooNew(view, now), ...leavingGaps(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
+    ...stuckLocks(view, now), ...staleLeases(view, now, feed.asOf ?? now), ...uncovered(view), ...tooNew(view, now), ...leavingGaps(view), ...sweeper(view, now, feed.asOf ?? now), ...breakers(view, now), ...paused(view, now),
     ...nearTtl(view), ...poison(view, now), ...listener(feed), ...webhook(view, now),
   ];
   return items.sort((a, b) => (a.tone === b.tone ? 0 : a.tone === 'stale' ? -1 : 1));
@@ -57,14 +57,15 @@ export function subjectOf(row: RowView): string | null {
   return typeof name === 'string' ? name : null;
 }
 
-function staleLeases(view: NowView, now: number): AttentionItem[] {
+function staleLeases(view: NowView, now: number, readAt: number): AttentionItem[] {
   const total = view.queues.reduce((sum, queue) => sum + queue.stale, 0);
   const verdict = total === 1 ? 'one lease is stale' : `${counted(Math.max(total, view.staleRows.length), 'lease')} are stale`;
-  const at = nextSweepAt(view.sweep);
+  const overdue = sweepIsOverdue(view, readAt);
+  const at = overdue ? null : nextSweepAt(view.sweep);
   const items = view.staleRows.filter((row) => row.leaseExpiresAt !== null && row.leaseExpiresAt < now).map((row): AttentionItem => ({
     key: `stale:${row.id}`, tone: 'stale', verdict, subject: subjectOf(row), what: `${nounOf(view, row)} lost its worker`,
     why: `lease ended ${age(now - row.leaseExpiresAt!)} ago · ${holderWords(row)} silent for ${age(now - (row.heartbeatAt ?? now))}`,
-    advice: 'Nothing to do: the sweep gives it back, and another worker takes it. Look at the worker if this repeats.',
+    advice: overdue ? 'The sweep that gives it back is overdue: release it, and see why the sweep does not run.' : 'Nothing to do: the sweep gives it back, and another worker takes it. Look at the worker if this repeats.',
     timer: at === null ? null : { label: 'sweep', at }, href: rowPath(view, row), order: orderOf('release', row, slugOf(view, row), nounOf(view, row)),
   }));
   return withRest(items, total, { key: 'stale:rest', href: queuePath(slugOf(view, view.staleRows[0]), { states: ['stale'] }) });
@@ -133,11 +134,14 @@ function atLeast(rows: number, noun: string): string {
 }
 
 /** Judged as of the last read: whether it has run since is not known. */
+function sweepIsOverdue({ sweep, versions, queues }: NowView, readAt: number): boolean {
+  if (sweep.lastRunAt === null) return versions.length > 0 && queues.some((queue) => queue.used);
+  return readAt - sweep.lastRunAt > OVERDUE_INTERVALS * sweep.intervalSeconds * 1000;
+}
+
 function sweeper(view: NowView, now: number, readAt: number): AttentionItem[] {
+  if (!sweepIsOverdue(view, readAt)) return [];
   const { lastRunAt, intervalSeconds } = view.sweep;
-  const live = view.versions.length > 0;
-  const overdue = lastRunAt === null ? live && view.queues.some((queue) => queue.used) : readAt - lastRunAt > OVERDUE_INTERVALS * intervalSeconds * 1000;
-  if (!overdue) return [];
   return [{
     key: 'sweeper', tone: 'stale', verdict: 'the sweep is overdue', subject: null, what: 'The sweep is overdue',
     why: lastRunAt === null ? 'it has never run' : `last ran ${age(now - lastRunAt)} ago, expected every ${age(intervalSeconds * 1000)}`,

@@ -11,6 +11,7 @@ export function lockStep({ row, pausedReason, capableWorkers, breakerUntil }: Kn
   const silent = row.heartbeatAt === null ? 0 : now - row.heartbeatAt;
   if (silent > deadAfterMs) return `Nothing was heard of it for ${age(silent)}: the next publish takes the lock over, and a worker that comes first drives this one on. What is live keeps serving.`;
   if (facts.cancelRequestedAt !== null) return 'It was asked to end: the lock is held until its build has ended, then it fails as cancelled.';
+  if (row.worker && row.leaseExpiresAt !== null && row.leaseExpiresAt < now) return `Its worker has let its lease run out: the sweep gives it back, and another drives on. After ${age(deadAfterMs)} of silence the next publish may take over.`;
   if (row.worker) return `Its worker beats, so it keeps the lock, however long the build takes. Should the worker die, another drives on; after ${age(deadAfterMs)} of silence the next publish may take over.`;
   if (pausedReason !== null) return `The queue is paused (${pausedReason}). A worker takes it after someone resumes the queue.`;
   if (capableWorkers === 0) return 'No live worker can publish. It is taken up as soon as one starts.';

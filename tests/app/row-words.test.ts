@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorMeaning } from '~/format/error-words';
 import { eventWords } from '~/format/event-words';
+import { lockStep } from '~/format/lock-step';
 import { nextStep } from '~/format/next-step';
 import { shownState, stateLooks } from '~/format/state';
 import { workerLook } from '~/format/worker-state';
@@ -72,4 +73,11 @@ test.each([
   ['gone', { goneAt: NOW, heartbeatAt: NOW - 132_000, leases: 0 }, 'silent 2 m 12 s'], ['stopped', { stoppedAt: NOW, leases: 0 }, 'clean'],
 ] as const)('a process that is %s says so (%o)', (word, change, note) => {
   expect(workerLook({ ...worker, ...change }, NOW)).toMatchObject({ word, note });
+});
+
+test('a lock whose worker has let its lease run out is not said to beat', () => {
+  const held = { ...row, state: 'building', worker: { id: 'w' }, heartbeatAt: NOW - 70_000, leaseExpiresAt: NOW + 5_000 } as never as typeof row;
+  const words = (leaseExpiresAt: number) => lockStep({ ...known, row: { ...held, leaseExpiresAt } }, { cancelRequestedAt: null }, 300_000, NOW);
+  expect(words(NOW + 5_000)).toMatch(/^Its worker beats/);
+  expect(words(NOW - 10_000)).toMatch(/^Its worker has let its lease run out: the sweep gives it back.*After 5 m of silence/);
 });

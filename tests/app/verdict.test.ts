@@ -63,6 +63,12 @@ test('a stale lease is named with its age, its silent holder and the coming swee
   });
 });
 
+test('a stale lease that no sweep gives back asks for a person', () => {
+  const advice = (lastRunAt: number) => attentionOf(view({ queues: [queue({ running: 1, stale: 1 })], staleRows: [row()], sweep: { lastRunAt, intervalSeconds: 30 } }), NOW)[0];
+  expect(advice(ago(5))!.advice).toMatch(/^Nothing to do: the sweep gives it back/);
+  expect(advice(ago(400))).toMatchObject({ advice: expect.stringMatching(/^The sweep that gives it back is overdue: release it/), timer: null });
+});
+
 test('a stale publish is named by its app, a stale check by its number', () => {
   const queues = [queue({ running: 2, stale: 2 }), queue({ slug: 'deployments', table: 'deployments', noun: 'deployment' }), queue({ slug: 'citations', table: 'job_citations', noun: 'citation' })];
   const staleRows = [row({ table: 'deployments', columns: { slug: 'your-app' } }), row({ table: 'job_citations', columns: { ordinal: 50 } })];

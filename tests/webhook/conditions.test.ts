@@ -63,7 +63,7 @@ test('leases that went stale together are one condition; a single one is told wi
   expect(of('stale_lease')[0]!.facts).toMatchObject({ what: '8 leases are stale', path: '/queues/parse-items?state=stale' });
   const one = { ...everything, queues: [queue({ stale: 1 })], staleRows: [row('s1')] };
   expect(conditionsOf(attentionOf(one, NOW)).find(({ key }) => key === 'stale')!.facts).toMatchObject({
-    path: '/queues/parse-items/s1', text: expect.stringContaining('Parse item lost its worker: lease ended 42 s ago · worker-b (v42) silent for 2 m 12 s. Nothing to do'),
+    path: '/queues/parse-items/s1', text: expect.stringContaining('Parse item lost its worker: lease ended 42 s ago · worker-b (v42) silent for 2 m 12 s. The sweep that gives it back is overdue: release it'),
   });
 });
 
