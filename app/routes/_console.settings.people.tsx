@@ -8,6 +8,7 @@ import { createLink } from '../../server/operations/session-actions.js';
 import { PeoplePageView } from '~/components/people-page';
 import { SlowPage } from '~/components/slow-page';
 import { readForm } from '~/form.server';
+import { originOf } from '~/origin.server';
 import { makeSecret, operateForm, type FormAnswer } from '~/operating.server';
 import { requireRole } from '~/require-role.server';
 
@@ -34,8 +35,7 @@ export async function action({ context, request }: ActionFunctionArgs): Promise<
 
   function makeLink(operatorId: string): Promise<FormAnswer> {
     const secret = makeSecret();
-    const origin = context.world.config.publicUrl ?? new URL(request.url).origin;
-    return operateForm(context, form, createLink, { id: operatorId, linkId: uuidv7(), sha256: secret.sha256 }, `${origin.replace(/\/+$/, '')}/signin/${secret.text}`);
+    return operateForm(context, form, createLink, { id: operatorId, linkId: uuidv7(), sha256: secret.sha256 }, `${originOf(context.world.config, request)}/signin/${secret.text}`);
   }
 }
 

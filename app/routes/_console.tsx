@@ -8,6 +8,7 @@ import { ActionDesk } from '~/components/action-desk';
 import { FailurePage } from '~/components/failure-page';
 import { Shell } from '~/components/shell';
 import { SlowPage } from '~/components/slow-page';
+import { originOf } from '~/origin.server';
 import type { Rights } from '~/format/possible';
 import { LiveProvider } from '~/live/use-live';
 import { requireOperator } from '~/require-operator.server';
@@ -17,7 +18,7 @@ export async function loader({ context, request }: LoaderFunctionArgs) {
   const { name, role } = requireOperator(context);
   const { config, kysely } = context.world;
   const now = await unlessTooSlow(readNow(kysely, config));
-  const origin = config.publicUrl ?? new URL(request.url).origin;
+  const origin = originOf(config, request);
   const rights: Rights = {
     role, readOnly: config.readOnly, publishDeadAfterMs: config.publishDeadAfterSeconds * 1000, permissions: Object.fromEntries(actions.map((action) => [action.name, action.permission])),
   };

@@ -120,6 +120,14 @@ describe('a link', () => {
   });
 });
 
+test('an address of the console that was set with a slash at its end is written before paths without it', async () => {
+  const at = await start({ publicUrl: `${HOME}/` });
+  const { cookie } = await signedIn(database, 'admin');
+  const html = await (await fetch(`${at.url}/queues/parse-items`, { headers: { cookie, accept: 'text/html' } })).text();
+  expect(html).toContain(`curl -sS ${HOME}/api/parse-sources`);
+  await at.close();
+});
+
 describe('through the provider', () => {
   /** As a browser goes: to us, to the provider, and back to us with the cookie. */
   async function goRound(returnTo = '/workers', cookie?: string) {
