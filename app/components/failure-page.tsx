@@ -13,10 +13,10 @@ export function FailurePage() {
   const { title, text } = away ? AWAY : wordsFor(error);
   return (
     <div className="pt-2">
-      <div className="empty" role="alert">
+      <div className="empty failure" role="alert">
         <h1>{title}</h1>
         <p className="soft">{text}</p>
-        <p className="flex gap-4"><a className="link" href={`${pathname}${search}`}>Load it anew</a><a className="link" href="/">Go to Now</a></p>
+        <p className="flex gap-4"><a className="link" href={`${pathname}${search}`}>Load it anew</a>{isRouteErrorResponse(error) && error.status === 404 ? <a className="link" href="/find">Search for it</a> : null}<a className="link" href="/">Go to Now</a></p>
       </div>
     </div>
   );

@@ -31,7 +31,7 @@ export const shouldRevalidate: ShouldRevalidateFunction = ({ formMethod }) => fo
 export default function Console() {
   const { now, operator, place, version } = useLoaderData<typeof loader>();
   const theme = useRouteLoaderData<typeof rootLoader>('root')?.theme ?? 'system';
-  if (!now) return <SlowPage />;
+  if (!now) return <main className="page" id="content"><SlowPage /></main>;
   return (
     <LiveProvider asOf={now.asOf}>
       <ActionDesk><Shell now={now} operator={operator} place={place} version={version} theme={theme}><Outlet /></Shell></ActionDesk>

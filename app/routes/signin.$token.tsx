@@ -36,7 +36,7 @@ export default function SignInWithLink() {
   const { account, refusal, passwordMin } = useLoaderData<typeof loader>();
   const answer = useActionData<typeof action>();
   const refused = answer?.refusal ?? refusal;
-  if (refused !== null || !account) return <Door title="This link does not open the door"><p className="soft" role="alert">{refused}</p></Door>;
+  if (refused !== null || !account) return <Door title="This link does not open the door"><p className="soft" role="alert">{refused}</p><p><a className="btn" href="/signin">Sign in another way</a></p></Door>;
   return (
     <Door title="Sign in to Leaseboard">
       <p className="soft">This link signs you in as <b><bdi>{account.name}</bdi></b>. It works once.</p>

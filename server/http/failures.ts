@@ -50,10 +50,11 @@ function wantsPage(req: Request): boolean {
 /** A page for the case that no page can be rendered. It asks again by itself when waiting may help, and shows the id that it asks to report. */
 function sendPage(res: Response, problem: Problem, requestId: string): void {
   const again = problem.status === 503 ? '<meta http-equiv="refresh" content="5">' : '';
+  const waits = problem.status === 503 ? '<p>This page asks again by itself every 5 s.</p>' : '';
   const id = problem.status === 500 ? `<p>Request id: <code>${escaped(requestId)}</code></p>` : '';
   res.status(problem.status).set(problem.headers).set('Cache-Control', 'no-store').type('html').send(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${problem.title}</title></head>`
-    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem;color-scheme:light dark"><h1 style="font-size:1.25rem">${problem.title}</h1><p>${escaped(problem.detail)}</p>${id}</body></html>`,
+    `<!doctype html><html lang="en" style="color-scheme:light dark"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">${again}<title>${problem.title}</title></head>`
+    + `<body style="font:16px/1.5 system-ui;max-width:40rem;margin:20vh auto;padding:0 1rem"><h1 style="font-size:1.25rem">${problem.title}</h1><p>${escaped(problem.detail)}</p>${waits}${id}</body></html>`,
   );
 }
 
