@@ -75,7 +75,7 @@ function Line({ line }: { line: RedeployLine }) {
   return (
     <tr data-redeploy={line.id} className={tally.lost > 0 ? 'bad' : undefined}>
       <td className="mark"><RollState rolling={rolling} /></td>
-      <td className="first"><Link className="row-link" discover="none" to={redeployPath(line.id)}><bdi className="mono">{line.fromVersion}</bdi> → <bdi className="mono">{line.toVersion}</bdi></Link></td>
+      <td className="first wrap wrap-anywhere"><Link className="row-link" discover="none" to={redeployPath(line.id)}><bdi className="mono">{line.fromVersion}</bdi> → <bdi className="mono">{line.toVersion}</bdi></Link></td>
       <td className="soft">{line.role}</td>
       <td className="r" data-label="began"><Age at={began} suffix=" ago" /></td>
       <td className="r" data-label="took">{rolling ? <span className="dim">–</span> : age(line.endedAt! - began)}</td>

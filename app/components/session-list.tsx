@@ -63,8 +63,8 @@ function pathOf({ sessionId, userId }: SessionSummary): string {
 function Row({ id, session, cursor }: { id: string; session: SessionSummary; cursor: boolean }) {
   return (
     <tr data-row-id={id} data-cursor={cursor}>
-      <td className="first"><Link className="row-link" discover="none" to={pathOf(session)}><OutsideId id={session.sessionId} width="34ch" /></Link></td>
-      <td data-label="user"><Link className="quiet-link" discover="none" to={`/sessions?q=${encodeURIComponent(session.userId)}`}><OutsideId id={session.userId} width="34ch" /></Link></td>
+      <td className="first"><Link className="row-link" discover="none" to={pathOf(session)}><OutsideId id={session.sessionId} width="42ch" /></Link></td>
+      <td data-label="user"><Link className="quiet-link" discover="none" to={`/sessions?q=${encodeURIComponent(session.userId)}`}><OutsideId id={session.userId} width="38ch" /></Link></td>
       <Figure label="documents" n={session.documents} /><Figure label="open uploads" n={session.openUploads} /><Figure label="analyses" n={session.analyses} /><Figure label="open" n={session.openAnalyses} />
       <td className="r" data-label="newest">{session.newestAt === null ? <span className="dim">–</span> : <Age at={session.newestAt} suffix=" ago" />}</td>
     </tr>
@@ -102,8 +102,8 @@ export function SessionOwners({ sessionId, users }: { sessionId: string; users: 
     <>
       <p className="crumb"><Link className="link" to="/sessions">Sessions</Link><span className="dim"> / Session</span></p>
       <h1><OutsideId id={sessionId} width="100%" /></h1>
-      <p className="soft">More than one user has a session of this id. Each has its own documents; whose do you mean?</p>
-      <ul className="card linked section">{users.map((user) => <li key={user}><span className="dim">User</span><Link className="row-link" to={sessionPath(sessionId, user)}><OutsideId id={user} width="40ch" /></Link></li>)}</ul>
+      <p className="soft mt-2">More than one user has a session of this id. Each has its own documents; whose do you mean?</p>
+      <div className="mt-4"><ul className="card linked">{users.map((user) => <li key={user}><span className="dim">User</span><Link className="row-link" to={sessionPath(sessionId, user)}><OutsideId id={user} width="40ch" /></Link></li>)}</ul></div>
     </>
   );
 }

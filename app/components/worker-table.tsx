@@ -34,7 +34,7 @@ function WorkerRow({ worker, now }: { worker: WorkerView; now: number }) {
       <td className="r" data-label="leases">{worker.leases > 0 ? <Link className="count-link" discover="none" to={queuePath('parse-items', { worker: worker.id })}>{worker.leases}</Link> : <span className="zero">0</span>}<span className="dim"> / {worker.slots}</span></td>
       <td className="r" data-label="last beat"><Age at={worker.heartbeatAt} suffix=" ago" /></td>
       <td className="r" data-label="started"><Age at={worker.startedAt} suffix=" ago" /></td>
-      <td className={`tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
+      <td className={`wrap tone-text-${look.tone}`} suppressHydrationWarning>{look.note}</td>
       <td className="r actions"><Orders worker={worker} word={look.word} /></td>
     </tr>
   );
