@@ -13,7 +13,7 @@ export function QueuePause({ slug, title }: { slug: string; title: string }) {
   if (paused === null) return <ActionButton order={{ action: 'pause_queue', fields: { queue: slug }, subject: title }} label="Pause" />;
   return (
     <>
-      <span className="tone-text-low" data-paused>paused by <OutsideName name={paused.by} width="16ch" /> <Age at={paused.at} suffix=" ago" />: <OutsideName name={paused.reason} width="34ch" /></span>
+      <span className="tone-text-low max-w-[72ch]" data-paused>paused by <OutsideName name={paused.by} width="16ch" /> <Age at={paused.at} suffix=" ago" />: <bdi className="wrap-anywhere">{paused.reason}</bdi></span>
       <ActionButton order={{ action: 'resume_queue', fields: { queue: slug }, subject: title }} label="Resume" />
     </>
   );

@@ -19,7 +19,7 @@ export function QueueSwitches({ switches }: { switches: QueueSwitch[] }) {
                 <td className="first"><Link className="row-link" to={`/queues/${slug}`}>{title}</Link></td>
                 <td>{paused ? <span className="state tone-low"><Shape name="alert" />paused</span> : <span className="state tone-done"><Shape name="tick" />handing out</span>}</td>
                 <td data-label={paused ? 'by' : undefined}>{paused ? <OutsideName name={paused.by} width="20ch" /> : null}</td>
-                <td data-label={paused?.reason ? 'why' : undefined}>{paused?.reason ? <OutsideName name={paused.reason} width="36ch" /> : null}</td>
+                <td className="wrap wrap-anywhere" data-label={paused?.reason ? 'why' : undefined}>{paused?.reason ? <bdi>{paused.reason}</bdi> : null}</td>
                 <td className="r" data-label={paused ? 'since' : undefined}>{paused ? <Age at={paused.at} suffix=" ago" /> : null}</td>
                 <td className="r"><ActionButton order={{ action: paused ? 'resume_queue' : 'pause_queue', fields: { queue: slug }, subject: title }} /></td>
               </tr>
