@@ -1,11 +1,11 @@
 import { Form, Link, useNavigate } from '@remix-run/react';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
 import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import { Shape } from './ui/shape';
 import { count } from '~/format/count';
+import { useFilterBox } from '~/filter-box';
 import { activeFilters } from '~/format/filter-text';
 import { queuePath, shortSeconds, toggledState, withFilter } from '~/format/filters';
 import { stateLooks } from '~/format/state';
@@ -24,7 +24,7 @@ export function QueueFilterBar({ page, filters }: Props) {
         {statesOf(page).map((state) => <StateChip key={state} state={state} page={page} filters={filters} />)}
       </div>
       <div className="chips">
-        <FilterBox slug={slug} filters={filters} />
+        <FilterBox key={slug} slug={slug} filters={filters} />
         <Pick label="Worker" value={filters.worker} options={unique(page.holders.map((holder) => holder.label))} to={(worker) => queuePath(slug, withFilter(filters, { worker }))} />
         <Pick label="Version" value={filters.version} options={unique(page.holders.map((holder) => holder.version))} to={(version) => queuePath(slug, withFilter(filters, { version }))} />
         <AgePick slug={slug} filters={filters} />
@@ -57,12 +57,11 @@ function StateChip({ state, page, filters }: Props & { state: FilterState }) {
 
 /** Starts empty after each use: what was typed has become chips. */
 function FilterBox({ slug, filters }: { slug: string; filters: QueueFilters }) {
-  const form = useRef<HTMLFormElement>(null);
   const current = queuePath(slug, filters);
-  useEffect(() => form.current?.reset(), [current]);
+  const form = useFilterBox(current);
   const kept = new URLSearchParams(current.split('?')[1] ?? '');
   return (
-    <Form ref={form} method="get" action={`/queues/${slug}`} className="filter-form">
+    <Form {...form} method="get" action={`/queues/${slug}`} className="filter-form">
       {[...kept].map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />)}
       <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Filter by session, user, worker, version, error or age"
         placeholder="session, user:…, error:…, older:5m" />

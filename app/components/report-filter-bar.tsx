@@ -1,10 +1,10 @@
 import { Form, Link } from '@remix-run/react';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
-import { useEffect, useRef } from 'react';
 import type { FilterState, QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
 import { Shape } from './ui/shape';
+import { useFilterBox } from '~/filter-box';
 import { count } from '~/format/count';
 import { activeFilters } from '~/format/filter-text';
 import { shortSeconds, toggledState, withFilter } from '~/format/filters';
@@ -42,11 +42,10 @@ function Chip({ state, page, filters }: { state: FilterState; page: QueuePage; f
 
 /** Starts empty after each use: what was typed has become chips. */
 function Box({ filters }: { filters: QueueFilters }) {
-  const form = useRef<HTMLFormElement>(null);
   const current = reportsPath(filters);
-  useEffect(() => form.current?.reset(), [current]);
+  const form = useFilterBox(current);
   return (
-    <Form ref={form} method="get" action="/reports" className="filter-form">
+    <Form {...form} method="get" action="/reports" className="filter-form">
       {[...new URLSearchParams(current.split('?')[1] ?? '')].map(([name, value]) => <input key={name} type="hidden" name={name} value={value} />)}
       <input className="field w-full" name="q" data-filter-box maxLength={200} autoComplete="off" spellCheck={false} aria-label="Filter by session or user" placeholder="session, user:…" />
       <kbd className="filter-key" aria-hidden="true">f</kbd>

@@ -87,6 +87,25 @@ test('a filter is in the address: chips change it and the list, a link restores 
   expect(await same.isSame()).toBe(true);
 });
 
+test('what is typed into the filter box while another filter is on its way stays', { timeout: 120_000 }, async () => {
+  const page = await open(LIST);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => { release = resolve; });
+  await page.route(/\.data\?.*state=failed/, async (route) => {
+    await held;
+    await route.continue();
+  }, { times: 1 });
+  await page.click('[data-chip=failed]');
+  await page.keyboard.press('f');
+  await page.keyboard.type('user:us');
+  release();
+  await untilStates(page, ['failed']);
+  await page.keyboard.type('er-2');
+  await page.keyboard.press('Enter');
+  await untilPath(page, `${LIST}?state=failed&user=user-2`);
+  await until(async () => await page.inputValue('[data-filter-box]') === '', { timeoutMs: PATIENCE_MS, what: 'an empty box' });
+});
+
 test('pages follow each other without a gap and without a row twice, and back again', { timeout: 120_000 }, async () => {
   const page = await open(LIST);
   const pages: string[][] = [await rowIds(page)];
@@ -168,5 +187,5 @@ test('ages tick on the page, with the instant itself in the viewer’s zone and 
   const age = page.locator('tr[data-row-id] td[data-label=age] time').first();
   const shown = await age.textContent();
   expect(await age.getAttribute('title')).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d (CET|CEST|GMT\+[12]) · \d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/);
-  await until(async () => await age.textContent() !== shown, { what: 'an age that ticks' });
+  await until(async () => await age.textContent() !== shown, { timeoutMs: PATIENCE_MS, what: 'an age that ticks' });
 });
