@@ -43,8 +43,10 @@ export function ActionDesk({ children }: { children: ReactNode }) {
     setBulk((last) => last && { ...last, over: true });
     void loadToasts().then(({ announce }) => announce(summary, { label: 'Show', onClick: () => setAside(false) }));
   }, [setAside]);
-  /** The button may have left the page with its row. */
-  const giveFocusBack = useCallback(() => (from.current?.isConnected ? from.current : document.getElementById('content'))?.focus(), []);
+  /** The button may have left the page with its row, and a key may have given the focus to something else meanwhile: this comes in a timer. */
+  const giveFocusBack = useCallback(() => {
+    if (document.activeElement === document.body) (from.current?.isConnected ? from.current : document.getElementById('content'))?.focus();
+  }, []);
   useEffect(() => {
     for (const load of [loadCard, loadBulk, loadToasts]) load().catch(() => undefined); // asked for again when it is needed
   }, []);

@@ -4,6 +4,7 @@ import type { KeyboardEvent, RefObject } from 'react';
 import { useCallback, useState } from 'react';
 import type { FindGroup } from '../../server/console/find-view.js';
 import { HitLine } from './find-hit';
+import { onEarlyEscape } from '~/early-escape';
 import { findPath, groupTitles, hitPath, moreWords, nameLimit, type Place } from '~/format/find-words';
 import { useHits, type Hits } from '~/find-hits';
 import type { Recent } from '~/find-recent';
@@ -11,7 +12,7 @@ import type { Recent } from '~/find-recent';
 interface Props {
   /** What was typed before its field had the focus. */
   early: RefObject<string | null>;
-  /** What had the focus before, and gets it back. */
+  /** What had the focus before, and gets it back, unless a key has given it to something else meanwhile. */
   before: RefObject<Element | null>;
   recent: Recent;
   places: readonly Place[];
@@ -44,8 +45,8 @@ export default function FindPalette({ early, before, recent, places, onOpen, onC
         <Dialog.Overlay className="scrim" />
         <Dialog.Content className="dialog palette" aria-describedby={undefined} onCloseAutoFocus={(event) => {
           event.preventDefault();
-          if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
-        }}>
+          if (document.activeElement === document.body && before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+        }} onKeyDown={onEarlyEscape(onClose)}>
           <Dialog.Title className="visually-hidden">Find</Dialog.Title>
           <Command label="Find" shouldFilter={false} loop>
             <Command.Input ref={begin} className="palette-input" value={text} onValueChange={setText} onKeyDown={onEnter} maxLength={255} placeholder="e-mail, session, id, file name, app, process" aria-busy={hits.status === 'asking'} />

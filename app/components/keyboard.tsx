@@ -4,7 +4,7 @@ import { Dialog } from './ui/dialog';
 
 const places: Record<string, string> = { n: '/', f: '/find', q: '/queues', r: '/reports', s: '/sessions', d: '/deployments', w: '/workers', e: '/redeploys', a: '/audit', ',': '/settings' };
 
-/** After `g`, the letter must follow within this time (milliseconds). */
+/** After `g`, the letter must follow within this time (milliseconds), as it was pressed or as it was heard: a busy page hears late. */
 const CHORD_MS = 1_200;
 
 const keys = [
@@ -17,14 +17,14 @@ const keys = [
 export function Keyboard() {
   const [help, setHelp] = useState(false);
   const navigate = useNavigate();
-  const chordUntil = useRef(0);
+  const begun = useRef({ pressed: -Infinity, heard: -Infinity });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (isTyping(event) || document.querySelector('[role=dialog]')) return;
-      const chord = performance.now() < chordUntil.current;
-      chordUntil.current = 0;
+      const heard = performance.now();
+      const chord = Math.min(event.timeStamp - begun.current.pressed, heard - begun.current.heard) < CHORD_MS;
+      begun.current = event.key === 'g' ? { pressed: event.timeStamp, heard } : { pressed: -Infinity, heard: -Infinity };
       if (chord && places[event.key]) navigate(places[event.key]!);
-      else if (event.key === 'g') chordUntil.current = performance.now() + CHORD_MS;
       else if (event.key === '?') setHelp(true);
       else if (event.key === 'f') focusFilter(event);
     };

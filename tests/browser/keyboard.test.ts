@@ -24,7 +24,7 @@ beforeAll(async () => {
   for (const id of ids) await insertParseItem(database.pool, { id });
   fleet = await startFleet(database.url);
   web = await fleet.web();
-  ({ cookie } = await signedIn(database));
+  ({ cookie } = await signedIn(database, 'operator'));
 }, 300_000);
 afterAll(() => fleet?.end(), 60_000);
 
@@ -36,7 +36,7 @@ async function open(path: string): Promise<Page> {
 
 const untilAt = (page: Page, path: string) => until(() => new URL(page.url()).pathname === path, { timeoutMs: PATIENCE_MS, what: `the page ${path}` });
 const cursorOf = (page: Page) => page.evaluate(() => document.querySelector('[data-cursor=true]')?.getAttribute('data-row-id') ?? null);
-const untilCursor = (page: Page, id: string | null) => until(async () => await cursorOf(page) === id, { what: `the cursor on ${id}` });
+const untilCursor = (page: Page, id: string | null) => until(async () => await cursorOf(page) === id, { timeoutMs: PATIENCE_MS, what: `the cursor on ${id}` });
 
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key);
@@ -60,6 +60,50 @@ test('g and a letter go from page to page, ? explains the keys, and esc closes t
   expect(new URL(page.url()).pathname).toBe('/');
 });
 
+test('g and its letter are one, however late a busy page hears of the letter', { timeout: 120_000 }, async () => {
+  const page = await open('/');
+  await page.evaluate(() => {
+    const [first, second] = ['g', 'w'].map((key) => new KeyboardEvent('keydown', { key, bubbles: true }));   // pressed one right after the other
+    document.body.dispatchEvent(first!);
+    for (const end = performance.now() + 1_500; performance.now() < end;);
+    document.body.dispatchEvent(second!);
+  });
+  await untilAt(page, '/workers');
+});
+
+test('an escape that comes together with the focus closes what has got it: the card, the menu, the help, the palette', { timeout: 180_000 }, async () => {
+  const page = await open(`/queues/parse-items/${ids[0]}`);
+  await escapeWithFocus(page, '[role=dialog]');
+  await page.click('[data-row-action=cancel] button');
+  await untilEscaped(page, '[role=dialog]');
+  for (const key of ['?', '/']) {
+    await escapeWithFocus(page, '[role=dialog]');
+    await press(page, key);
+    await untilEscaped(page, '[role=dialog]');
+  }
+  await page.goto(`${web.url}/queues/parse-items`);
+  await untilFeed(page, 'live');
+  await escapeWithFocus(page, '[role=menu]');
+  await press(page, 'j', 'a');
+  await untilEscaped(page, '[role=menu]');
+});
+
+/** Presses escape in the moment in which the focus comes to something there. */
+async function escapeWithFocus(page: Page, there: string): Promise<void> {
+  await page.evaluate((selector) => {
+    const onFocus = ({ target }: FocusEvent) => {
+      if (!(target as Element).closest(selector)) return;
+      document.removeEventListener('focusin', onFocus, true);
+      Object.assign(window, { escaped: true });
+      target!.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true, cancelable: true }));
+    };
+    document.addEventListener('focusin', onFocus, true);
+    Object.assign(window, { escaped: false });
+  }, there);
+}
+
+const untilEscaped = (page: Page, from: string) => until(() => page.evaluate((selector) => (window as unknown as { escaped: boolean }).escaped && !document.querySelector(selector), from), { timeoutMs: PATIENCE_MS, what: `an escape from ${from}` });
+
 test('j and k move through a list, x selects, enter opens, and esc leaves it', { timeout: 120_000 }, async () => {
   const page = await open('/queues/parse-items');
   await press(page, 'j');
@@ -71,7 +115,7 @@ test('j and k move through a list, x selects, enter opens, and esc leaves it', {
   await press(page, 'k');
   await untilCursor(page, ids[1]!);
   await press(page, 'x');
-  await until(async () => await page.getAttribute(`[data-row-id="${ids[1]}"]`, 'data-selected') === 'true');
+  await until(async () => await page.getAttribute(`[data-row-id="${ids[1]}"]`, 'data-selected') === 'true', { timeoutMs: PATIENCE_MS, what: 'the row selected' });
   expect(await page.textContent('.queue-tools')).toMatch(/1 selected/);
   await press(page, 'x', 'Escape');
   await untilCursor(page, null);
@@ -114,5 +158,5 @@ test('the first tab stop skips to the page, and every stop can be seen and named
   await page.reload();
   await untilFeed(page, 'live');
   await press(page, 'Tab', 'Enter');
-  await until(() => page.evaluate(() => document.activeElement?.id === 'content'), { what: 'the focus on the page itself' });
+  await until(() => page.evaluate(() => document.activeElement?.id === 'content'), { timeoutMs: PATIENCE_MS, what: 'the focus on the page itself' });
 });

@@ -2,6 +2,7 @@ import { Dialog as Radix } from 'radix-ui';
 import clsx from 'clsx';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { onEarlyEscape } from '~/early-escape';
 
 interface Props {
   open: boolean;
@@ -22,7 +23,7 @@ export function Dialog({ open, onOpenChange, title, description, className, focu
       <Radix.Portal>
         <Radix.Overlay className="scrim" />
         <Radix.Content className={clsx('dialog', className)} {...(description === undefined ? { 'aria-describedby': undefined } : {})}
-          onOpenAutoFocus={focusFirst === undefined ? undefined : (event) => focusOn(event, focusFirst)} onCloseAutoFocus={onClosed}>
+          onOpenAutoFocus={focusFirst === undefined ? undefined : (event) => focusOn(event, focusFirst)} onCloseAutoFocus={onClosed} onKeyDown={onEarlyEscape(() => onOpenChange(false))}>
           <div className="flex items-start justify-between gap-4">
             <Radix.Title className="dialog-title">{title}</Radix.Title>
             <Radix.Close className="btn quiet icon" aria-label="Close"><X aria-hidden /></Radix.Close>
