@@ -6,7 +6,7 @@ import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
 import { heldScript, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
-import { insertParseJob, insertWorker } from '../support/factories.js';
+import { insertParseJob, insertWorker, sql } from '../support/factories.js';
 import { faultsOf } from '../support/faults.js';
 import { until } from '../support/until.js';
 
@@ -43,17 +43,18 @@ async function openCard(page: Page, action = 'release'): Promise<void> {
   await page.locator('[data-judged=possible]').waitFor({ state: 'attached' });
 }
 
+const untilOnReason = (page: Page) => until(() => page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'), { timeoutMs: PATIENCE_MS, what: 'the focus on the reason' });
 const untilJudged = (page: Page, code: string) => page.locator(`[data-judged=${code}]`).waitFor({ state: 'attached' });
 const rowOf = async (id: string) => (await database.pool.query<{ state: string; worker_id: string | null; lease_token: string }>('select state, worker_id, lease_token from parse_items where id = $1', [id])).rows[0];
 const auditOf = async (id: string) => (await database.pool.query<{ action: string; outcome: string; refusal: string | null; reason: string | null }>('select action, outcome, refusal, reason from operator_actions where row_id = $1 order by id', [id])).rows;
 const change = (id: string, set: string) => database.pool.query(`update parse_items set ${set}, version = version + 1 where id = $1`, [id]);
 
 test('while a card is open it tells each truth as the row changes, and what was typed stays', { timeout: 240_000 }, async () => {
-  const { id } = await stale();
+  const { id } = await stale({ lease_expires_at: sql(`now() - interval '1 second'`) });
   const page = await open(pathOf(id));
   expect(await page.textContent('[data-row-action=release]')).toMatch(/lease ended \d+ s ago, last beat/);
   await openCard(page);
-  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('TEXTAREA');
+  await untilOnReason(page);
   await page.keyboard.type('The customer waits');
 
   await change(id, `heartbeat_at = now(), lease_expires_at = now() + interval '1 hour'`);
@@ -155,10 +156,10 @@ test('a row is released from its list by the keyboard alone, and the focus comes
   await page.keyboard.press('a');
   await page.locator('[role=menu]').waitFor();
   expect(await page.textContent('[role=menu] [data-action=rekick]')).toMatch(/worker-b \(v42\) is on it/);
-  await until(() => page.evaluate(() => document.activeElement?.getAttribute('data-action') === 'release'), { what: 'the focus on the first action' });
+  await until(() => page.evaluate(() => document.activeElement?.getAttribute('data-action') === 'release'), { timeoutMs: PATIENCE_MS, what: 'the focus on the first action' });
   await page.keyboard.press('Enter');
   await untilJudged(page, 'possible');
-  await until(() => page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'), { what: 'the focus on the reason' });
+  await untilOnReason(page);
   await page.keyboard.type('No mouse');
   await page.keyboard.press('Escape');
   expect(await page.textContent('[role=dialog]')).toMatch(/Drop what you typed\?/);
@@ -170,7 +171,7 @@ test('a row is released from its list by the keyboard alone, and the focus comes
   await page.locator('[data-outcome=applied]').waitFor();
   await page.keyboard.press('Enter');   // close
   await page.locator('[role=dialog]').waitFor({ state: 'detached' });
-  await until(() => page.evaluate((row) => document.activeElement?.closest('tr')?.getAttribute('data-row-id') === row, id), { what: 'the focus back on the row' });
+  await until(() => page.evaluate((row) => document.activeElement?.closest('tr')?.getAttribute('data-row-id') === row, id), { timeoutMs: PATIENCE_MS, what: 'the focus back on the row' });
   expect(await rowOf(id)).toMatchObject({ state: 'queued' });
 });
 
@@ -189,7 +190,7 @@ test.each([
   const first = page.locator('[role=menu] [role=menuitem]').first();
   await first.waitFor();
   const wanted = await first.getAttribute(marked);
-  await until(() => page.evaluate((name) => document.activeElement?.getAttribute(name) ?? null, marked).then((at) => at !== null && at === wanted), { what: 'the focus on the first action' });
+  await until(() => page.evaluate((name) => document.activeElement?.getAttribute(name) ?? null, marked).then((at) => at !== null && at === wanted), { timeoutMs: PATIENCE_MS, what: 'the focus on the first action' });
   expect(page.url()).toContain('?user=');
   expect(await page.locator(`[data-row-id="${id}"][data-selected=true]`).count()).toBe(keys.length - 2);
   await page.keyboard.press('Escape');
@@ -295,7 +296,7 @@ test('a bulk action stops between two pages, warns whoever closes the tab, and g
   await page.locator('[data-bulk=stopped]').waitFor();
   expect(await page.textContent('[data-bulk=stopped] [role=status]')).toBe('Stopped. 10 released, 10 not tried.');
   expect((await database.pool.query(`select count(*)::int as n from parse_items where id = any ($1) and state = 'queued'`, [ids])).rows).toEqual([{ n: 10 }]);
-  expect(await page.evaluate(() => window.dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(true);
+  await until(() => page.evaluate(() => window.dispatchEvent(new Event('beforeunload', { cancelable: true }))), { timeoutMs: PATIENCE_MS, what: 'a tab that closes without a question' });
   await page.click('text=Go on with the other 10');
   await page.locator('[data-bulk=ended]').waitFor();
   expect(await page.textContent('[data-bulk=ended] [role=status]')).toBe('Done. 20 released.');
@@ -358,7 +359,7 @@ test('the audit tells a viewer who did what and why, narrows by its address, and
   await page.click('.audit-diff summary');
   expect(await page.textContent('.audit-diff dl')).toMatch(/State.*running → queued/);
   await page.click('[data-chip=refused]');
-  await until(() => new URL(page.url()).searchParams.get('outcome') === 'refused');
+  await until(() => new URL(page.url()).searchParams.get('outcome') === 'refused', { timeoutMs: PATIENCE_MS, what: 'the address of the refused' });
   await untilText(page, 'main', /Nothing matches/);
   await page.goBack();
   await page.click('[data-entry] .row-link');

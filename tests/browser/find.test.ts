@@ -71,8 +71,7 @@ test('from a cold start: a slash, the address, enter, enter, and the answer for 
   await press('Enter');
   await page.locator('[data-answer=en]').waitFor();
   await until(async () => /Copy English/.test(await focused(page)), { timeoutMs: PATIENCE_MS, what: 'the focus on the copy button' });
-  await press('Enter');
-  await untilText(page, '.answer-language button', /Copied/);
+  await Promise.all([page.locator('.answer-language button:has-text("Copied")').waitFor(), press('Enter')]);   // it says so for a moment only
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(keys).toBeLessThanOrEqual(5);
   expect(copied).toBe(await page.textContent('[data-answer=en]'));
@@ -94,6 +93,25 @@ test('letters that are typed before the palette is there are its own, and press 
   await page.keyboard.press('f');   // the page has its keys back
   expect(await page.evaluate(() => document.activeElement?.hasAttribute('data-filter-box'))).toBe(true);
   expect(new URL(page.url()).pathname).toBe('/queues/parse-items');
+});
+
+test('the focus does not go back to where it was when a key has sent it elsewhere right after the palette was closed', { timeout: 120_000 }, async () => {
+  const page = await open('/queues/parse-items');
+  await page.focus('.find-button');
+  await page.keyboard.press('Enter');
+  await until(() => page.evaluate(() => document.activeElement?.matches('.palette-input')), { timeoutMs: PATIENCE_MS, what: 'the focus in the palette' });
+  expect(await page.evaluate(async () => {
+    const press = (key: string) => document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    press('Escape');
+    await Promise.resolve();
+    press('f');
+    await new Promise((resolve) => { setTimeout(resolve); });   // the focus comes back in a timer that was set before this one
+    return document.activeElement?.hasAttribute('data-filter-box');
+  })).toBe(true);
+  await page.keyboard.press('Control+k');
+  await until(() => page.evaluate(() => document.activeElement?.matches('.palette-input')), { timeoutMs: PATIENCE_MS, what: 'the focus in the palette' });
+  await page.keyboard.press('Escape');
+  await until(() => page.evaluate(() => document.activeElement?.hasAttribute('data-filter-box')), { timeoutMs: PATIENCE_MS, what: 'the focus back in the filter box' });
 });
 
 test('the answer does not wait for the palette, and an escape takes it back before it is there', { timeout: 120_000 }, async () => {
@@ -133,9 +151,10 @@ test('hits come as they are typed, and arrows and enter open one; esc closes; a 
   await page.keyboard.press('Control+k');
   await page.keyboard.type('masterarbeit');
   await untilFound(page, /Masterarbeit cem\.pdf/);
+  await page.locator('.palette-input[aria-busy=false]').waitFor();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('ArrowDown');
-  await until(async () => /Masterarbeit ben/.test(await page.locator('.palette-item[data-selected=true]').textContent() ?? ''), { what: 'the second file' });
+  await until(async () => /Masterarbeit ben/.test(await page.locator('.palette-item[data-selected=true]').textContent() ?? ''), { timeoutMs: PATIENCE_MS, what: 'the second file' });
   await page.keyboard.press('Enter');
   await untilPlace(page, /^\/find\?q=masterarbeit&user=user-ben&session=session-ben$/);
   await page.locator('[data-answer=de]').waitFor();
@@ -168,7 +187,9 @@ test('an answer that was overtaken by further typing is never shown', { timeout:
   await page.keyboard.type('arbeit cem');
   await untilFound(page, /Masterarbeit cem\.pdf/);
   release();
+  const last = page.waitForResponse(/\/find\/hits\?q=masterarbeit\+cem\.pdf$/);
   await page.keyboard.type('.pdf');
+  await last;
   await until(async () => /^$/.test((await page.textContent('.palette-status'))!), { timeoutMs: PATIENCE_MS, what: 'the last answer' });
   expect(await page.textContent('.palette-list')).not.toMatch(/ben\.pdf/);
 });
@@ -203,7 +224,8 @@ test('where more than one fits, nothing is told until one is chosen', { timeout:
 test('the page answers while somebody types, keeps the focus in the box, and enter takes it to the answer', { timeout: 120_000 }, async () => {
   const page = await open('/find');
   expect(await page.textContent('main')).toMatch(/an e-mail address/);
-  await page.keyboard.type(ADDRESS);   // the box has the focus
+  await until(() => page.evaluate(() => document.activeElement?.getAttribute('name') === 'q'), { timeoutMs: PATIENCE_MS, what: 'the focus in the box' });
+  await page.keyboard.type(ADDRESS);
   await page.locator('[data-answer=en]').waitFor();
   await untilPlace(page, /^\/find\?q=anna\.weber/);
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');
@@ -241,7 +263,7 @@ test('recent searches are kept in the browser for whoever made them, are only wh
   await page.goto(`${web.url}/find`);
   await untilText(page, 'main', /Recent searches/);
   await page.click('text=Forget them');
-  await until(async () => !/Recent searches/.test((await page.textContent('main'))!), { what: 'an empty list' });
+  await until(async () => !/Recent searches/.test((await page.textContent('main'))!), { timeoutMs: PATIENCE_MS, what: 'an empty list' });
   expect(await page.evaluate(() => localStorage.getItem('leaseboard.find.recent'))).toBeNull();
 });
 

@@ -6,7 +6,7 @@ import { redeemSigninLink } from '../../server/operations/sign-in.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
-import { PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { PATIENCE_MS, testBrowser, untilFeed, untilOwn, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 
@@ -57,6 +57,7 @@ test('an admin adds a person, who comes by the link, chooses a password, and sig
   expect(await nora.locator('.settings-tabs a').allTextContents()).toEqual(['Your account']);
 
   const again = await browser.tab(`${web.url}/signin?returnTo=%2Fworkers`);
+  await untilOwn(again);   // what was typed stays after a refusal
   await again.fill('[name=name]', 'nora new');
   await again.fill('[name=password]', 'canary wrong password');
   await again.keyboard.press('Enter');
@@ -79,7 +80,7 @@ test('a role is changed through its card, and the person\'s open page becomes wh
   await admin.focus('[data-person-menu="Rita Raised"]');
   await admin.keyboard.press('Enter');
   await admin.locator('[role=menuitem]:has-text("Make operator")').waitFor();
-  await until(() => admin.evaluate(() => document.activeElement?.closest('[role=menu]') !== null), { what: 'the focus in the menu' });
+  await until(() => admin.evaluate(() => document.activeElement?.textContent === 'Make operator'), { timeoutMs: PATIENCE_MS, what: 'the focus on the first entry' });
   await admin.keyboard.type('Make o');
   await admin.keyboard.press('Enter');
   await untilText(admin, '[data-judged]', /Possible now/);
@@ -99,12 +100,12 @@ test('keys in a menu that come faster than its focus moves choose what they say'
   for (const [keys, asked] of [[[...'Make o', 'Enter'], /^Make Ada Ahead operator\?$/], [['ArrowDown', 'Enter'], /^Make Ada Ahead admin\?$/], [['End', 'ArrowUp', 'ArrowDown', 'Enter'], /^Disable Ada Ahead\?$/]] as const) {
     await admin.focus('[data-person-menu="Ada Ahead"]');
     await admin.keyboard.press('Enter');
-    await until(() => admin.evaluate(() => document.activeElement?.textContent === 'Make operator'), { what: 'the focus on the first entry' });
+    await until(() => admin.evaluate(() => document.activeElement?.textContent === 'Make operator'), { timeoutMs: PATIENCE_MS, what: 'the focus on the first entry' });
     await admin.evaluate((burst) => {
       for (const key of burst) document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
     }, keys);
     await untilText(admin, '[role=dialog] h2', asked);
-    await until(() => admin.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'), { what: 'the focus on the reason' });
+    await until(() => admin.evaluate(() => document.activeElement?.tagName === 'TEXTAREA'), { timeoutMs: PATIENCE_MS, what: 'the focus on the reason' });
     await admin.keyboard.press('Escape');
     await admin.locator('[role=dialog]').waitFor({ state: 'detached' });
   }

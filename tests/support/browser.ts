@@ -24,6 +24,9 @@ interface TestBrowser {
 /** A busy machine takes its time to draw (ms). */
 export const PATIENCE_MS = 60_000;
 
+/** Remix notes a reading that a later one, or a link, has broken off after it began to come: nothing is amiss. */
+const OVERTAKEN = /^AbortError: BodyStreamBuffer was aborted/;
+
 /** `BROWSER_SLOWDOWN=8 npm test -- tests/browser` looks for what only a busy machine shows: a processor that much slower, and scripts that come late. */
 const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 
@@ -53,7 +56,7 @@ export function testBrowser(): TestBrowser {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, timezoneId: 'Europe/Berlin', locale: 'en-GB' });
       contexts.push(context);
       context.setDefaultTimeout(PATIENCE_MS);
-      context.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`)));
+      context.on('console', (message) => void (['error', 'warning'].includes(message.type()) && !OVERTAKEN.test(message.text()) && complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`)));
       context.on('weberror', (error) => void complaints.push(`exception: ${error.error().stack}`));
       if (cookie) await context.addCookies([cookieOf(url, cookie)]);
       const page = await context.newPage();
@@ -87,6 +90,11 @@ export function feedOf(page: Page): Promise<string | null> {
 /** From then on the page reacts to keys and clicks, and follows the database. */
 export async function untilFeed(page: Page, state: 'live' | 'polling' | 'offline' | 'catching_up'): Promise<void> {
   await until(async () => await feedOf(page) === state, { timeoutMs: PATIENCE_MS, what: `a page that is ${state}` });
+}
+
+/** From then on a form is the page's own: before, the browser sends it, and the document is loaded anew. For pages without a feed. */
+export async function untilOwn(page: Page): Promise<void> {
+  await until(() => page.evaluate(() => Object.keys(document.documentElement).some((key) => key.startsWith('__reactProps'))), { timeoutMs: PATIENCE_MS, what: 'a page that reacts' });
 }
 
 /** Waits until the text of the first match has this in it; says what was there instead when it does not come. */
