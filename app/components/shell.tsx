@@ -11,7 +11,6 @@ import { Keyboard } from './keyboard';
 import { Age } from './age';
 import { Mark, Rail } from './rail';
 import { Later } from './ui/later';
-import { onEarlyEscape } from '~/early-escape';
 import { attentionOf } from '~/format/attention';
 import { placesOf } from '~/format/find-words';
 import { useFeed, useLiveView, useNow } from '~/live/use-live';
@@ -72,7 +71,7 @@ function Drawer({ children }: { children: ReactNode }) {
       <Dialog.Trigger className="btn quiet menu-button" aria-label="Menu"><Menu aria-hidden /><Mark /></Dialog.Trigger>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim" />
-        <Dialog.Content className="drawer" aria-describedby={undefined} onKeyDown={onEarlyEscape(() => setOpen(false))}>
+        <Dialog.Content className="drawer" aria-describedby={undefined}>
           <Dialog.Title className="visually-hidden">Menu</Dialog.Title>
           {children}
         </Dialog.Content>

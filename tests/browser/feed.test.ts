@@ -9,7 +9,7 @@ import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet } from '../lifecycle/fleet.js';
 import { privatePostgres } from '../lifecycle/private-postgres.js';
-import { feedOf, mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { feedOf, mark, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase } from '../support/database.js';
 import { insertParseItem, sql } from '../support/factories.js';
 import { until } from '../support/until.js';
@@ -74,7 +74,7 @@ test('when the listener’s backend is terminated the page says that it polls, s
 
   link.set('forward');
   await untilFeed(page, 'live');
-  await until(async () => !/listener/i.test(await page.textContent('h1') ?? ''));
+  await until(async () => !/listener/i.test(await page.textContent('h1') ?? ''), { timeoutMs: PATIENCE_MS, what: 'a page that no longer speaks of the listener' });
   expect(await same.isSame()).toBe(true);
 });
 

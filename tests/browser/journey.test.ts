@@ -4,7 +4,7 @@ import { journeyWorld, type JourneyWorld } from '../console/journey-world.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
-import { mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { mark, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 
@@ -38,7 +38,7 @@ test('a viewer copies the answer by keyboard, in either language and in their ow
     await page.focus(`button:has-text("Copy ${name}")`);
     await page.keyboard.press('Enter');
     const sentence = await page.textContent(`[data-answer=${code}]`);
-    await until(async () => await page.evaluate(() => navigator.clipboard.readText()) === sentence, { what: `the ${name} answer on the clipboard` });
+    await until(async () => await page.evaluate(() => navigator.clipboard.readText()) === sentence, { timeoutMs: PATIENCE_MS, what: `the ${name} answer on the clipboard` });
     expect(await page.getAttribute(`[data-answer=${code}]`, 'lang')).toBe(code);
   }
 

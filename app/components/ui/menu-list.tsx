@@ -27,16 +27,7 @@ export function MenuList({ sideOffset, onFocus, children }: Props) {
       waiting.current.push(event.key);
       return;
     }
-    wait(event.currentTarget);
-  };
-  /** Radix hears an escape only some renders after the focus has come to the menu: until then it is said again. */
-  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
-    if (event.key !== 'Escape' || event.defaultPrevented) return;
-    event.preventDefault();
-    waiting.current = [event.key];
-    wait(event.currentTarget);
-  };
-  const wait = (menu: HTMLElement) => {
+    const menu = event.currentTarget;
     moving.current = true;
     // Its own timer is set after this one: the inner one comes behind it.
     setTimeout(() => setTimeout(() => playNext(menu)));
@@ -53,7 +44,7 @@ export function MenuList({ sideOffset, onFocus, children }: Props) {
   };
   return (
     <DropdownMenu.Portal>
-      <DropdownMenu.Content className="menu" align="end" sideOffset={sideOffset} collisionPadding={8} onFocus={onFocus} onKeyDownCapture={onKeyDownCapture} onKeyDown={onKeyDown}>{children}</DropdownMenu.Content>
+      <DropdownMenu.Content className="menu" align="end" sideOffset={sideOffset} collisionPadding={8} onFocus={onFocus} onKeyDownCapture={onKeyDownCapture}>{children}</DropdownMenu.Content>
     </DropdownMenu.Portal>
   );
 }
