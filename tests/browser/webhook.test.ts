@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet } from '../lifecycle/fleet.js';
-import { PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { until } from '../support/until.js';
 import { answers, SECRET, takes, webhookStub, type WebhookStub } from '../support/webhook-stub.js';
@@ -41,7 +41,7 @@ test('a webhook that takes nothing is said on Now and under Settings, by its hos
 
   receiver.behave(takes);
   await database.pool.query('update webhook set retry_at = now()');
-  await until(() => receiver.taken.length === 1, { timeoutMs: PATIENCE_MS, what: 'the message taken' });
+  await until(() => receiver.taken.length === 1);
   await until(async () => (await now.locator('[data-attention=webhook]').count()) === 0, { what: 'Now has forgotten it', timeoutMs: 30_000 });
   await settings.reload();
   await untilText(settings, 'main', /well\s*· 127\.0\.0\.1:\d+\sis told of what needs attention\..*last took a message \d+ s ago.*none waits/s);
