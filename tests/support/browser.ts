@@ -24,9 +24,6 @@ interface TestBrowser {
 /** A busy machine takes its time to draw (ms). */
 export const PATIENCE_MS = 60_000;
 
-/** Remix notes a reading that a later one, or a link, has broken off after it began to come: nothing is amiss. */
-const OVERTAKEN = /^AbortError: BodyStreamBuffer was aborted/;
-
 /** `BROWSER_SLOWDOWN=8 npm test -- tests/browser` looks for what only a busy machine shows: a processor that much slower, and scripts that come late. */
 const SLOWDOWN = Number(process.env.BROWSER_SLOWDOWN ?? 1);
 
@@ -56,7 +53,7 @@ export function testBrowser(): TestBrowser {
       const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme: theme, timezoneId: 'Europe/Berlin', locale: 'en-GB' });
       contexts.push(context);
       context.setDefaultTimeout(PATIENCE_MS);
-      context.on('console', (message) => void (['error', 'warning'].includes(message.type()) && !OVERTAKEN.test(message.text()) && complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`)));
+      context.on('console', (message) => void (['error', 'warning'].includes(message.type()) && complaints.push(`${message.type()}: ${message.text()} (${message.location().url})`)));
       context.on('weberror', (error) => void complaints.push(`exception: ${error.error().stack}`));
       if (cookie) await context.addCookies([cookieOf(url, cookie)]);
       const page = await context.newPage();
