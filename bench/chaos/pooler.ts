@@ -11,6 +11,7 @@ export interface Pooler {
   port: number;
   /** As a restart of it: every client is cut off, and is let in again at once. */
   restart(): Promise<void>;
+  /** Its backends end with it. Once stopped, stopping it again does nothing. */
   stop(): Promise<void>;
 }
 
@@ -51,6 +52,7 @@ async function startPgBouncer(databaseUrl: string, folder: string, version: stri
   };
   let child = await start();
   const end = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await ended;

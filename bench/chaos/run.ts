@@ -13,7 +13,7 @@ import { Load } from './load.js';
 import { drawSchedule, KINDS, type Fault } from './schedule.js';
 import { MAX_CONNECTIONS, PROMISED_WAIT_MS, SETTINGS, SLACK_MS } from './settings.js';
 import { buildStage, type Stage } from './stage.js';
-import { judgeConnections, judgeLeaks, judgeRows, tell, type Offence } from './verdict.js';
+import { judgeConnections, judgeLeaks, judgePooled, judgeRows, tell, type Offence } from './verdict.js';
 import { Watch } from './watch.js';
 
 const { values: options } = parseArgs({
@@ -78,7 +78,9 @@ async function run(stage: Stage, schedule: ReturnType<typeof drawSchedule>, seed
   const facts = { ...await factsOf(stage, load, watch, quietMs), 'schedule stood still for starts (ms)': stoodStillMs };
   const events = await tell(stage.admin);
   await stage.fleet.stop();
-  offences.push(...stage.fleet.offences.map((rule) => ({ rule, rows: [] })), ...await settled(() => judgeLeaks(stage)));
+  offences.push(...stage.fleet.offences.map((rule) => ({ rule, rows: [] })), ...await settled(() => judgePooled(stage)));
+  await stage.pooler.stop();
+  offences.push(...await settled(() => judgeLeaks(stage)));
   return { faults: injector.injected, offences, facts, events, longestIdleMs: Math.round(watch.longestMs) };
 }
 

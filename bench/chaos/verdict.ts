@@ -18,6 +18,9 @@ export interface Offence {
 /** Codes that say that we lost it: none may be the end of anything. */
 const LOST = `('worker_lost', 'blob_expired', 'internal', 'parser_crashed', 'sources_unavailable')`;
 
+/** All but our own. */
+const OTHER_BACKENDS = `pg_stat_activity where datname = current_database() and backend_type = 'client backend' and application_name <> 'chaos'`;
+
 interface Rule {
   rule: string;
   sql: string;
@@ -124,19 +127,24 @@ export async function judgeConnections({ admin, fleet }: Stage): Promise<Offence
   return wrong.length > 0 ? [{ rule: 'each process has its own connections, once, and nobody else has any', rows: wrong }] : [];
 }
 
-/** After all have ended. */
-export async function judgeLeaks(stage: Stage): Promise<Offence[]> {
-  const backends = await stage.admin.query(
-    `select pid, application_name, state, left(query, 100) as query from pg_stat_activity
-      where datname = current_database() and backend_type = 'client backend' and application_name not in ('chaos', 'pooler backend') and application_name not like 'leaseboard worker c%' and application_name not like 'leaseboard web c%'`);
-  const busy = await stage.admin.query(`select pid, application_name, state from pg_stat_activity where datname = current_database() and application_name <> 'chaos' and state not in ('idle')`);
-  const locks = await stage.admin.query(`select pid, mode, classid, objid from pg_locks where locktype = 'advisory'`);
+/** After all processes have ended, while the pooler still stands: a transaction or a lock that was left in one of its backends would go with it. */
+export async function judgePooled({ admin }: Stage): Promise<Offence[]> {
+  const busy = await admin.query(`select pid, application_name, state, left(query, 100) as query from ${OTHER_BACKENDS} and state <> 'idle'`);
+  const locks = await admin.query(`select pid, mode, classid, objid from pg_locks where locktype = 'advisory'`);
   const found: Offence[] = [
-    { rule: 'no backend is left', rows: backends.rows },
     { rule: 'no pooled backend is busy', rows: busy.rows },
     { rule: 'no advisory lock is left', rows: locks.rows },
-    { rule: 'no process is left', rows: [...stage.fleet.parsers.filter(isParser), ...processesWithTemporaryFolder(stage.fleet.temporary)] },
-    { rule: 'no temporary file is left', rows: filesBelow(stage.fleet.temporary) },
+  ];
+  return found.filter(({ rows }) => rows.length > 0);
+}
+
+/** After the pooler has ended too. Before that its backends cannot be told by name: one that has served nobody yet has none, the others that of their last client. */
+export async function judgeLeaks({ admin, fleet }: Stage): Promise<Offence[]> {
+  const backends = await admin.query(`select pid, application_name, state, left(query, 100) as query from ${OTHER_BACKENDS}`);
+  const found: Offence[] = [
+    { rule: 'no backend is left', rows: backends.rows },
+    { rule: 'no process is left', rows: [...fleet.parsers.filter(isParser), ...processesWithTemporaryFolder(fleet.temporary)] },
+    { rule: 'no temporary file is left', rows: filesBelow(fleet.temporary) },
   ];
   return found.filter(({ rows }) => rows.length > 0);
 }
