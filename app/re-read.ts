@@ -1,19 +1,22 @@
-import { useNavigation, useRevalidator } from '@remix-run/react';
-import { useEffect, useRef } from 'react';
+import { useRevalidator } from '@remix-run/react';
+import { useEffect } from 'react';
 
 /**
- * Reads the page's loaders again after `ms`, and again for as long as it is wanted (null: not): one reading after the other, none while nobody
- * looks, and none in the way of a link that was followed. The timer goes on by itself: on a busy machine a reading may come and go between
- * two paints, and whoever waits to see it under way waits for ever.
+ * Whether a link is being followed or a reading is under way, as the router knows it: what was drawn last is behind on a busy machine, where a
+ * reading may even come and go between two paints. Asked again now, the router would break that reading off and begin anew; a page whose
+ * answers take longer than its readings are apart would never see one.
  */
+export function isReading(): boolean {
+  const { navigation, revalidation } = window.__remixRouter.state;
+  return navigation.state !== 'idle' || revalidation !== 'idle';
+}
+
+/** Reads the page's loaders again after `ms`, and again for as long as it is wanted (null: not): one reading after the other, and none while nobody looks. */
 export function useReRead(ms: number | null): void {
-  const { revalidate, state } = useRevalidator();
-  const idle = useNavigation().state === 'idle' && state === 'idle';
-  const latest = useRef(idle);
-  latest.current = idle;
+  const { revalidate } = useRevalidator();
   useEffect(() => {
     if (ms === null) return;
-    const again = () => void (latest.current && document.visibilityState === 'visible' && revalidate());
+    const again = () => void (document.visibilityState === 'visible' && !isReading() && revalidate());
     const timer = setInterval(again, ms);
     document.addEventListener('visibilitychange', again);
     return () => {

@@ -3,7 +3,7 @@ import { insertAnalysis, insertCitation } from '../console/report-rows.js';
 import { requireBuiltConsole } from '../http/built-console.js';
 import { signedIn } from '../http/web-under-test.js';
 import { startFleet, type Fleet, type WebRun } from '../lifecycle/fleet.js';
-import { mark, testBrowser, untilFeed, untilText } from '../support/browser.js';
+import { mark, PATIENCE_MS, testBrowser, untilFeed, untilText } from '../support/browser.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
 import { insertDocument, insertRow } from '../support/factories.js';
 import { until } from '../support/until.js';
@@ -23,14 +23,14 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => fleet?.end(), 60_000);
 
-/** An analysis whose two citations wait for their checks. */
-async function openReport(session_id: string): Promise<{ id: string; first: string }> {
+/** An analysis whose citations wait for their checks. */
+async function openReport(session_id: string, checks = 2): Promise<{ id: string; first: string; second: string }> {
   const thesis = await insertDocument(database.pool, { filename: `${session_id}.pdf` });
   await insertRow(database.pool, 'session_sources', { user_id: 'user-1', session_id, document_id: thesis.id, linked_by: 'parse_item' });
-  const { id } = await insertAnalysis(database.pool, { session_id, thesis_document_id: thesis.id, open_children: 2, total_children: 2, claims_total: 2, marks_seen: 2, marks_resolved: 2 });
-  const first = await insertCitation(database.pool, id, 0);
-  await insertCitation(database.pool, id, 1);
-  return { id, first: first.id };
+  const { id } = await insertAnalysis(database.pool, { session_id, thesis_document_id: thesis.id, open_children: checks, total_children: checks, claims_total: checks, marks_seen: checks, marks_resolved: checks });
+  const citations: string[] = [];
+  for (let ordinal = 0; ordinal < checks; ordinal++) citations.push((await insertCitation(database.pool, id, ordinal)).id);
+  return { id, first: citations[0]!, second: citations[1]! };
 }
 
 /** A check ends as the engine writes it: the citation, its analysis, and the hint to consoles after the commit. */
@@ -56,6 +56,29 @@ test('a report opens from its list, follows its checks without a reload, and lea
   await page.click('.facts a:has-text("followed")');
   await untilText(page, 'h1', /^followed$/);
   expect(await page.textContent('[data-outlook=good]')).toBe('Nothing');
+});
+
+test('a report whose answers are slow waits for one before it asks for the next, though its checks go on meanwhile, and ends with the last of them', { timeout: 180_000 }, async () => {
+  const { cookie } = await signedIn(database, 'operator');
+  const { id, first, second } = await openReport('slow-answers', 3);
+  const page = await browser.tab(`${web.url}/reports/${id}`, { cookie });
+  await untilFeed(page, 'live');
+  let asked = 0;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => { release = resolve; });
+  await page.route(/\.data(\?|$)/, async (route) => {
+    asked += 1;
+    await released;
+    await route.continue().catch(() => undefined);   // the page may be closed
+  });
+  await endCheck(id, first);
+  await until(() => asked === 1, { timeoutMs: PATIENCE_MS, what: 'the first reading' });
+  await endCheck(id, second);
+  const from = await page.evaluate(() => performance.now());
+  await until(() => page.evaluate((since) => performance.now() > since + 5_000, from), { timeoutMs: PATIENCE_MS, what: 'more than twice the time that two readings are apart' });
+  expect(asked).toBe(1);
+  release();
+  await untilText(page, '[data-verdict-chip=supported]', /supported2/);
 });
 
 test('a viewer follows the same report and no text of it reaches the browser', { timeout: 180_000 }, async () => {
