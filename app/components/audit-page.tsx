@@ -4,6 +4,7 @@ import type { AuditPage as Page } from '../../server/console/audit.js';
 import type { AuditFilters } from '../../server/console/audit-filters.js';
 import { AuditFilterBar } from './audit-filter-bar';
 import { AuditTable } from './audit-table';
+import { LeftOut } from './left-out';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Later } from './ui/later';
@@ -37,6 +38,7 @@ export function AuditPage({ page, filters, actions, queues }: Props) {
         </div>
       </div>
       <AuditFilterBar filters={filters} actions={actions} queues={queues} />
+      <LeftOut understood={auditQuery(filters)} />
       {page.entries.length > 0 ? <AuditTable entries={page.entries} filters={filters} watch={watch} /> : <Nothing filtered={isAuditFiltered(filters) || !page.empty} />}
       <Pager page={page} before={filters.before} to={(change) => auditPath(withAuditFilter(filters, change))} />
     </>

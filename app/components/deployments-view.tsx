@@ -6,6 +6,7 @@ import type { FilterState, QueueFilters } from '../../server/console/queue-filte
 import type { RowView } from '../../server/console/row-view.js';
 import { DeploymentTable } from './deployment-table';
 import { HostingNote } from './deployment-hosting';
+import { LeftOut } from './left-out';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Later } from './ui/later';
@@ -39,6 +40,7 @@ export function DeploymentsView({ page, filters }: { page: DeploymentsPage; filt
       </div>
       <HostingNote hosting={page.hosting} />
       <div className="chips mb-3">{(['building', 'live', 'failed'] as const).map((state) => <Chip key={state} state={state} page={page} filters={filters} />)}</div>
+      <LeftOut understood={filterQuery(filters)} />
       {live.rows.length > 0 ? <DeploymentTable page={page} rows={live.rows} menu={menu} onMenu={setMenu} /> : <Nothing filtered={filters.states.length > 0} />}
       <Pager page={page} before={filters.before} to={(change) => `/deployments${filterQuery(withFilter(filters, change))}`} />
     </>

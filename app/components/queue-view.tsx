@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import type { QueuePage } from '../../server/console/queue-page.js';
+import { LeftOut } from './left-out';
 import { NothingYet } from './nothing-yet';
 import { Pager } from './pager';
 import { QueueFilterBar } from './queue-filter-bar';
@@ -31,6 +32,7 @@ export function QueueView({ page, filters, origin }: { page: QueuePage; filters:
     <>
       <QueueHeader page={counted} filters={filters} selection={selection} fresh={fresh} menu={menu} onMenu={setMenu} />
       <QueueFilterBar page={counted} filters={filters} />
+      <LeftOut understood={filterQuery(filters)} />
       {live.rows.length > 0 ? <RowTable queue={page.queue} rows={live.rows} filters={filters} selection={selection} cursor={cursor} watch={watch} menu={menu} onMenu={setMenu} />
         : isFiltered(filters) || !page.empty ? <NothingMatches slug={page.queue.slug} noun={page.queue.noun} />
         : <NothingYet origin={origin} queue={page.queue} />}

@@ -5,6 +5,7 @@ import { lazy } from 'react';
 import type { NowView } from '../../server/console/now.js';
 import type { RedeployFilters, RedeployLine, RedeploysPage } from '../../server/console/redeploys.js';
 import { Age } from './age';
+import { LeftOut } from './left-out';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Later } from './ui/later';
@@ -27,6 +28,7 @@ export function RedeployList({ page, filters, now: loaded }: { page: RedeploysPa
         <div className="queue-tools"><Later><ExportMenu path="/exports/redeploys" query={redeploysQuery({ ...filters, before: null, after: null })} /></Later></div>
       </div>
       <Filters filters={filters} />
+      <LeftOut understood={redeploysQuery(filters)} />
       {page.redeploys.length > 0 ? <div className="card table-wrap"><Table lines={page.redeploys} /></div> : <Nothing empty={page.empty} />}
       <Pager page={page} before={filters.before} to={(change) => redeploysPath({ ...filters, before: null, after: null, ...change })} />
     </>

@@ -7,13 +7,14 @@ import type { CitationFilters, ShownVerdict } from '../../server/console/report-
 import type { ReportPage } from '../../server/console/report.js';
 import { ActionButton } from './action-button';
 import { Instant } from './age';
+import { LeftOut } from './left-out';
 import { OutsideName } from './names';
 import { VerdictBar, VerdictMark, verdicts } from './report-verdict';
 import { Section } from './ui/section';
 import { Shape } from './ui/shape';
 import { count, counted } from '~/format/count';
 import { errorMeaning } from '~/format/error-words';
-import { reasonWords, reportPath, verdictLooks } from '~/format/report-words';
+import { citationQuery, reasonWords, reportPath, verdictLooks } from '~/format/report-words';
 import { useCursor } from '~/cursor';
 import { useNow } from '~/live/use-live';
 
@@ -27,6 +28,7 @@ export function ReportCitations({ page, filters }: { page: ReportPage; filters: 
     <Section title="Citations" aside={page.judge ? <>judged by <bdi className="mono">{page.judge}</bdi></> : counted(total, 'citation')}>
       <VerdictBar counts={page.verdicts} />
       <VerdictChips id={page.row.id} counts={page.verdicts} filters={filters} />
+      <LeftOut understood={citationQuery(filters)} />
       <TextNote page={page} />
       {rows.length > 0 ? <Table rows={rows} withText={withText} cursor={cursor} /> : <Nothing page={page} filters={filters} />}
       <Pages id={page.row.id} filters={filters} page={page.citations} />

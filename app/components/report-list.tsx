@@ -7,6 +7,7 @@ import type { ReportAbout, ReportsPage } from '../../server/console/reports.js';
 import type { RowView } from '../../server/console/row-view.js';
 import { Age } from './age';
 import { OutsideId, OutsideName, ShortId } from './names';
+import { LeftOut } from './left-out';
 import { Pager } from './pager';
 import { ReportFilterBar } from './report-filter-bar';
 import { VerdictBar } from './report-verdict';
@@ -44,6 +45,7 @@ export function ReportList({ page, filters }: { page: ReportsPage; filters: Queu
         <div className="queue-tools">{fresh.count > 0 ? <button type="button" className="pill" onClick={fresh.show} aria-live="polite">{fresh.count} new</button> : null}<Later><ExportMenu path={`/queues/${page.queue.slug}/export`} query={filterQuery({ ...filters, before: null, after: null })} /></Later></div>
       </div>
       <ReportFilterBar page={view} filters={filters} />
+      <LeftOut understood={filterQuery(filters)} />
       {rows.length > 0 ? <div className="card table-wrap" {...watch}><Table rows={rows} about={page.about} filters={filters} cursor={cursor} /></div> : <Nothing filtered={isFiltered(filters) || !page.empty} />}
       <Pager page={page} before={filters.before} to={(change) => reportsPath(withFilter(filters, change))} />
     </>

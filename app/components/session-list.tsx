@@ -4,6 +4,7 @@ import { lazy } from 'react';
 import type { SessionFilters, SessionsPage, SessionSummary } from '../../server/console/sessions.js';
 import { Age } from './age';
 import { OutsideId } from './names';
+import { LeftOut } from './left-out';
 import { Pager } from './pager';
 import { EmptyState } from './ui/empty-state';
 import { Later } from './ui/later';
@@ -30,6 +31,7 @@ export function SessionList({ page, filters }: { page: SessionsPage; filters: Se
         </Form>
         {filters.q !== null ? <Link className="chip on" discover="none" to="/sessions"><span>session or user <bdi className="clip inline-block align-bottom max-w-[22ch]" title={filters.q}>{filters.q}</bdi></span><X size={13} aria-label="remove" /></Link> : null}
       </div>
+      <LeftOut understood={queryOf(filters)} />
       {rows.length === 0 ? <Nothing searched={filters.q} more={page.next !== null} /> : (
         <div className="card table-wrap">
           <table className="table stack" aria-label="Sessions">

@@ -9,7 +9,8 @@ import { FailurePage } from '~/components/failure-page';
 import { QueueView } from '~/components/queue-view';
 import { SlowPage } from '~/components/slow-page';
 import { withTyped } from '~/format/filter-text';
-import { filterQuery } from '~/format/filters';
+import { queuePath } from '~/format/filters';
+import { withLeftOut } from '~/format/left-out';
 import { requireOperator } from '~/require-operator.server';
 import type { loader as consoleLoader } from './_console';
 
@@ -21,7 +22,10 @@ export async function loader({ context, params, request }: LoaderFunctionArgs) {
   if (!queue) throw new Response('There is no queue of this name. The rail lists those that exist.', { status: 404 });
   const query = new URL(request.url).searchParams;
   const typed = query.get('q');
-  if (typed !== null) throw redirect(`/queues/${queue.slug}${filterQuery(parseQueueFilters(withTyped(query, typed)))}`);
+  if (typed !== null) {
+    const asked = withTyped(query, typed);
+    throw redirect(withLeftOut(queuePath(queue.slug, parseQueueFilters(asked)), asked));
+  }
   const filters = parseQueueFilters(query);
   return { filters, page: await unlessTooSlow(readQueuePage(context.world.kysely, queue, filters)) };
 }

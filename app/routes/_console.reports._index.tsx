@@ -7,6 +7,7 @@ import { FailurePage } from '~/components/failure-page';
 import { ReportList } from '~/components/report-list';
 import { SlowPage } from '~/components/slow-page';
 import { withTyped } from '~/format/filter-text';
+import { withLeftOut } from '~/format/left-out';
 import { reportsPath } from '~/format/report-words';
 import { requireOperator } from '~/require-operator.server';
 
@@ -16,7 +17,10 @@ export async function loader({ context, request }: LoaderFunctionArgs) {
   requireOperator(context);
   const query = new URL(request.url).searchParams;
   const typed = query.get('q');
-  if (typed !== null) throw redirect(reportsPath(parseReportFilters(withTyped(query, typed))));
+  if (typed !== null) {
+    const asked = withTyped(query, typed);
+    throw redirect(withLeftOut(reportsPath(parseReportFilters(asked)), asked));
+  }
   const filters = parseReportFilters(query);
   return { filters, page: await unlessTooSlow(readReports(context.world.kysely, filters)) };
 }

@@ -106,6 +106,22 @@ test('what is typed into the filter box while another filter is on its way stays
   await until(async () => await page.inputValue('[data-filter-box]') === '', { timeoutMs: PATIENCE_MS, what: 'an empty box' });
 });
 
+test('a filter that is mistyped, in the box or in the address, is said to have no effect, and taken out again', { timeout: 120_000 }, async () => {
+  const page = await open(`${LIST}?user=user-2`);
+  await page.keyboard.press('f');
+  await page.keyboard.type('older:soon');
+  await page.keyboard.press('Enter');
+  await untilPath(page, `${LIST}?user=user-2&older=soon`);
+  await untilText(page, '[data-left-out]', /Not filtered by older:soon.*An age reads 90s, 5m, 2h or 1d/);
+  await page.click('[data-left-out] a');
+  await untilPath(page, `${LIST}?user=user-2`);
+  await until(() => page.evaluate(() => document.querySelector('[data-left-out]') === null), { timeoutMs: PATIENCE_MS, what: 'a list without the note' });
+  for (const path of [LIST, '/deployments', '/reports', '/sessions', '/redeploys', '/audit']) {
+    const linked = await open(`${path}?sate=failed`);
+    await untilText(linked, '[data-left-out]', /Not filtered by sate:failed/);
+  }
+});
+
 test('pages follow each other without a gap and without a row twice, and back again', { timeout: 120_000 }, async () => {
   const page = await open(LIST);
   const pages: string[][] = [await rowIds(page)];
