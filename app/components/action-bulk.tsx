@@ -143,7 +143,7 @@ function Running({ order, run, summary, onAside, onClose }: { order: BulkOrder; 
       </div>
       {running ? (
         <div className="action-buttons">
-          <Button onClick={() => { setStopping(true); stop(); }} aria-disabled={stopping || undefined} autoFocus>Stop after this page</Button>
+          <Button onClick={() => { setStopping(true); stop(); }} aria-disabled={stopping || undefined} autoFocus>Stop after these</Button>
           <Button onClick={onAside}>Go on in the background</Button>
           <span className="dim text-[13px]">Closing the tab leaves the rest undone.</span>
         </div>

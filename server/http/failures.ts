@@ -8,31 +8,33 @@ import type { Logger } from '../log.js';
 export function failures(log: Logger): ErrorRequestHandler {
   return (error: unknown, req: Request, res: Response, _next: NextFunction) => {
     if (res.destroyed) return;
-    const problem = asProblem(error);
+    const page = wantsPage(req);
+    const problem = asProblem(error, page ? 'person' : 'program');
     if (problem.status >= 500) log.error({ event: 'request_failed', requestId: String(req.id), error }, problem.detail);
     if (res.headersSent) return void res.destroy();
-    if (wantsPage(req)) return sendPage(res, problem, String(req.id));
+    if (page) return sendPage(res, problem, String(req.id));
     sendProblem(res, problem);
   };
 }
 
-/** What an error means to the caller. Never carries the error's own text, except for problems we wrote ourselves. */
-export function asProblem(error: unknown): Problem {
+/** What an error means to whoever reads the answer. Never carries the error's own text, except for problems we wrote ourselves. */
+export function asProblem(error: unknown, reader: 'person' | 'program' = 'program'): Problem {
   if (error instanceof Problem) return error;
   if (isLimitReached(error)) {
     return new Problem(503, 'database_slow', 'The database took too long to answer. Try again in a few seconds; if it stays slow, look for long locks with: npx leaseboard doctor', { headers: { 'Retry-After': '5' } });
   }
-  if (isConnectionError(error)) return new Problem(503, 'database_unreachable', awayWords(refusalAtConnect(error)), { headers: { 'Retry-After': '5' } });
+  if (isConnectionError(error)) return new Problem(503, 'database_unreachable', awayWords(refusalAtConnect(error), reader), { headers: { 'Retry-After': '5' } });
   const status = clientStatus(error);
   if (status) return new Problem(status, 'invalid_request', 'The request could not be read. Check its path, headers and body, then send it again.');
   return new Problem(500, 'internal', 'Something failed on our side and was logged with the request id of this answer. Try again; if it stays, report that id.');
 }
 
 /** A server that refuses to open connections at all did not come to any statement: nothing was done. */
-function awayWords(refusal: string | undefined): string {
+function awayWords(refusal: string | undefined, reader: 'person' | 'program'): string {
   const what = refusal === undefined ? 'The database does not answer right now.' : `The database refuses connections right now (SQLSTATE ${refusal}).`;
-  const stays = refusal === undefined ? '' : ' If it stays so, npx leaseboard doctor says what to check.';
-  return `${what} Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.${stays}`;
+  const stays = ' If it stays so, npx leaseboard doctor says what to check.';
+  if (reader === 'person') return what + stays;
+  return `${what} Try again in a few seconds; a repeated upload with the same Idempotency-Key is never taken twice.${refusal === undefined ? '' : stays}`;
 }
 
 /** Express and its body parser mark errors of the request itself with a 4xx status. */

@@ -291,7 +291,7 @@ test('a bulk action stops between two pages, warns whoever closes the tab, and g
   await page.click(SUBMIT);
   await page.locator('[data-bulk=running]').waitFor();
   expect(await page.evaluate(() => window.dispatchEvent(new Event('beforeunload', { cancelable: true })))).toBe(false);   // the browser would ask
-  await page.click('text=Stop after this page');
+  await page.click('text=Stop after these');
   letGo();
   await page.locator('[data-bulk=stopped]').waitFor();
   expect(await page.textContent('[data-bulk=stopped] [role=status]')).toBe('Stopped. 10 released, 10 not tried.');
