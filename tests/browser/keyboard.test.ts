@@ -88,6 +88,26 @@ test('an escape that comes together with the focus closes what has got it: the p
   await untilEscaped(page, '[role=dialog]');
 });
 
+test('a menu that a key opens again right after an escape stays open: the focus is given back in a timer, and by then it is in the menu', { timeout: 120_000 }, async () => {
+  const page = await open('/queues/parse-items');
+  await press(page, 'j', 'a');
+  await until(() => page.evaluate(() => document.activeElement?.matches('[role=menuitem]')), { timeoutMs: PATIENCE_MS, what: 'the focus in the menu' });
+  const seen = await page.evaluate(async () => {
+    const press = (key: string) => document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+    const isOpen = () => document.querySelector('[role=menu]') !== null;
+    press('Escape');
+    for (let n = 0; n < 1_000 && isOpen(); n++) await Promise.resolve();   // no timer comes in between
+    const closed = !isOpen();
+    press('a');
+    for (let n = 0; n < 1_000 && !isOpen(); n++) await Promise.resolve();
+    const opened = isOpen();
+    for (let n = 0; n < 5; n++) await new Promise((resolve) => { setTimeout(resolve); });
+    return { closed, opened, stays: isOpen() };
+  });
+  expect(seen).toEqual({ closed: true, opened: true, stays: true });
+  await until(() => page.evaluate(() => document.activeElement?.matches('[role=menuitem]')), { timeoutMs: PATIENCE_MS, what: 'the focus in the menu' });
+});
+
 /** Presses escape in the moment in which the focus comes to something there. */
 async function escapeWithFocus(page: Page, there: string): Promise<void> {
   await page.evaluate((selector) => {

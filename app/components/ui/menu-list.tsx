@@ -12,6 +12,9 @@ interface Props {
 /** The keys that move through a menu or choose in it. */
 const isOfMenu = ({ key, ctrlKey, altKey, metaKey }: KeyboardEvent) => !ctrlKey && !altKey && !metaKey && (key.length === 1 || ['Enter', 'ArrowUp', 'ArrowDown', 'Home', 'End', 'PageUp', 'PageDown'].includes(key));
 
+/** The focus is given back to the button in a timer. If a key has given it to something else meanwhile, it stays there. */
+const leaveWhereItIs = (event: Event) => void (document.activeElement !== document.body && event.preventDefault());
+
 /**
  * What a menu shows once it is open. Radix moves the focus in a timer after the key: on a busy page the next key would come before it, and
  * enter would choose the entry that was left. So each key waits until the one before it has moved the focus.
@@ -44,7 +47,7 @@ export function MenuList({ sideOffset, onFocus, children }: Props) {
   };
   return (
     <DropdownMenu.Portal>
-      <DropdownMenu.Content className="menu" align="end" sideOffset={sideOffset} collisionPadding={8} onFocus={onFocus} onKeyDownCapture={onKeyDownCapture}>{children}</DropdownMenu.Content>
+      <DropdownMenu.Content className="menu" align="end" sideOffset={sideOffset} collisionPadding={8} onFocus={onFocus} onKeyDownCapture={onKeyDownCapture} onCloseAutoFocus={leaveWhereItIs}>{children}</DropdownMenu.Content>
     </DropdownMenu.Portal>
   );
 }
