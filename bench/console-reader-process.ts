@@ -25,10 +25,10 @@ const counts = { events: 0, bytes: 0 };
 
 listener.start();
 const leave = hub.open(topics, {
-  deliver(event) {
+  deliver({ text }) {
     counts.events += 1;
-    counts.bytes += event.length;
-    const [, topic] = /^event: snapshot\ndata: \{"topic":"([^"]+)"/.exec(event) ?? [];
+    counts.bytes += text.length;
+    const [, topic] = /^event: snapshot\ndata: \{"topic":"([^"]+)"/.exec(text.toString()) ?? [];
     if (topic && unseen.delete(topic) && unseen.size === 0) process.send!('watching');
   },
 });

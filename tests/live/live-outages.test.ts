@@ -58,8 +58,8 @@ interface Seen {
 async function watch(user: string) {
   const seen: Seen[] = [];
   const leave = hub.open([parseTopic(`queue:parse-items?user=${user}`)!], {
-    deliver(text) {
-      const [, event, data] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text)!;
+    deliver({ text }) {
+      const [, event, data] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(text.toString())!;
       seen.push({ event: event!, data: JSON.parse(data!) });
     },
   });

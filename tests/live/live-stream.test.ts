@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLiveHub, type LiveHub } from '../../server/console/live-hub.js';
 import { createViews } from '../../server/console/live-views.js';
@@ -53,6 +54,27 @@ const bump = (id: string) => db.pool.query('update parse_items set version = ver
 /** The highest version of any row that has come, by whatever event. */
 const newest = (stream: EventStream) =>
   Math.max(0, ...stream.events.flatMap(({ data }) => (data.rows ?? data.data?.rows ?? []).map((row: { version: number }) => row.version)));
+
+/** What is said to a connection that is used by hand. */
+function openSocket(request: string): { said(): string; close(): void } {
+  const parts: Buffer[] = [];
+  const socket = net.connect(Number(new URL(web.url).port), '127.0.0.1', () => socket.write(request)).on('data', (part) => parts.push(part));
+  return { said: () => Buffer.concat(parts).toString(), close: () => void socket.destroy() };
+}
+
+/** Reads the chunks by their lengths (bytes), as a proxy does. */
+function chunksOf(answer: string): string[] {
+  let rest = Buffer.from(answer.slice(answer.lastIndexOf('\r\n\r\n') + 4));
+  const chunks: string[] = [];
+  while (rest.includes('\r\n')) {
+    const [head] = rest.toString('latin1').split('\r\n');
+    const [from, length] = [head!.length + 2, parseInt(head!, 16)];
+    chunks.push(rest.subarray(from, from + length).toString());
+    expect(rest.subarray(from + length, from + length + 2).toString()).toBe('\r\n');
+    rest = rest.subarray(from + length + 2);
+  }
+  return chunks;
+}
 
 describe('a live stream', () => {
   it('is for signed-in people only, and only for topics that exist', async () => {
@@ -207,6 +229,27 @@ describe('a live stream', () => {
     expect(revoked.of('bye')).toEqual([{ reason: 'signed_out' }]);
     expect(disabled.of('bye')).toEqual([{ reason: 'signed_out' }]);
     expect(other.ended()).toBe(false);
+  });
+
+  it('comes whole in chunks, also behind another answer of its connection, and over HTTP/1.0, which has none', async () => {
+    const item = await insertParseItem(db.pool, { state: 'queued', user_id: 'geprüft' });
+    const { cookie } = await signedIn(db);
+    const topic = 'queue:parse-items?user=geprüft';
+    const ask = (version: string) => `GET /live?topics=${encodeURIComponent(topic)} HTTP/${version}\r\nHost: test\r\nCookie: ${cookie}\r\n\r\n`;
+    const sockets = [openSocket(ask('1.1')), openSocket(`GET /readyz HTTP/1.1\r\nHost: test\r\n\r\n${ask('1.1')}`), openSocket(ask('1.0'))] as const;
+    const [chunked, behind, plain] = sockets;
+    await until(() => sockets.every(({ said }) => said().includes('event: snapshot')));
+    await bump(item.id);
+    changed('parse_items', [item.id]);
+    await until(() => sockets.every(({ said }) => /event: rows\n.*\n\n/.test(said())));
+    expect(plain.said()).not.toMatch(/transfer-encoding|\r\n[0-9a-f]+\r\n/i);
+    const rowsOf = (text: string) => JSON.parse(/event: rows\ndata: (.*)\n\n/.exec(text)![1]!).rows[0];
+    expect(rowsOf(plain.said())).toMatchObject({ id: item.id, columns: { user_id: 'geprüft' } });
+    for (const { said } of [chunked, behind]) {
+      expect(said()).toMatch(/transfer-encoding: chunked/i);
+      expect(rowsOf(chunksOf(said()).join(''))).toEqual(rowsOf(plain.said()));
+    }
+    for (const { close } of sockets) close();
   });
 
   it('is capped per operator, and a closed one makes room', async () => {
