@@ -10,13 +10,13 @@ import { createLiveHub, type LiveHub } from '../console/live-hub.js';
 import { createViews } from '../console/live-views.js';
 import type { Logger } from '../log.js';
 import { openLiveResponse, type Farewell } from './live-response.js';
-import type { Operator, World } from './load-context.js';
-import { findOperatorBySessionId } from './principal.js';
+import { createRounds, type Recheck } from './live-rounds.js';
+import type { Operator, Role, World } from './load-context.js';
+import { findRolesBySessionId } from './principal.js';
 
 export interface LiveOptions {
   hub: LiveHub;
-  /** The operator behind the session as it is now, or null when it has ended. May reject: unknown is not signed out. */
-  recheck: (sessionId: string) => Promise<Operator | null>;
+  recheck: Recheck;
   log: Logger;
   pingMs?: number;
   maxAgeMs?: number;
@@ -38,7 +38,7 @@ const MAX_PER_OPERATOR = 20;
 export function openLive(world: World): Live {
   const { listener, kysely, pool, log, config } = world;
   const hub = createLiveHub({ listener, views: createViews(kysely, config), log, pollSeconds: config.pollSeconds });
-  const live = createLive({ hub, log, recheck: (sessionId) => findOperatorBySessionId(pool, sessionId) });
+  const live = createLive({ hub, log, recheck: (sessionIds) => findRolesBySessionId(pool, sessionIds) });
   return {
     ...live,
     close() {
@@ -51,6 +51,7 @@ export function openLive(world: World): Live {
 /** The stream over a hub. */
 export function createLive(options: LiveOptions): Live {
   const { hub, recheck, log, pingMs = PING_MS, maxAgeMs = MAX_AGE_MS, maxPerOperator = MAX_PER_OPERATOR } = options;
+  const visit = createRounds(recheck, log, pingMs);
   const open = new Map<string, number>();
   const byes = new Set<(reason: Farewell) => void>();
   let closed = false;
@@ -75,28 +76,17 @@ export function createLive(options: LiveOptions): Live {
     count(operator.id, 1);
     const live = openLiveResponse(res, { drained: () => hub.resnapshot(live), close: end });
     const leave = hub.open(topics, live);
-    const ping = setInterval(() => void check(), pingMs).unref();
+    const unvisit = visit({ sessionId: operator.sessionId, ping: live.ping, found });
     const age = setTimeout(() => live.bye('max_age'), maxAgeMs * (0.8 + 0.4 * Math.random())).unref();
-    let checking = false;
     byes.add(live.bye);
 
-    async function check(): Promise<void> {
-      live.ping();
-      if (checking) return;
-      checking = true;
-      try {
-        const now = await recheck(operator.sessionId);
-        if (!now) live.bye('signed_out');
-        else if (now.role !== operator.role) live.bye('max_age'); // comes back at once, as who it is now
-      } catch (error) {
-        log.debug({ event: 'live_recheck_failed', error }, 'The session behind a stream could not be read; it is tried again');
-      } finally {
-        checking = false;
-      }
+    function found(role: Role | null): void {
+      if (!role) live.bye('signed_out');
+      else if (role !== operator.role) live.bye('max_age'); // comes back at once, as who it is now
     }
 
     function end(): void {
-      clearInterval(ping);
+      unvisit();
       clearTimeout(age);
       byes.delete(live.bye);
       leave();

@@ -21,7 +21,7 @@ export function principal(world: World): RequestHandler {
 }
 
 async function identify({ pool, config }: World, session: string, res: Response): Promise<void> {
-  const found = await readOperator(pool, 's.token_sha256 = $1 or (s.previous_sha256 = $1 and s.renewed_at > now() - make_interval(secs => $3))', secretHash(session), [RENEWAL_GRACE_SECONDS]);
+  const [found] = await readOperators(pool, 's.token_sha256 = $1 or (s.previous_sha256 = $1 and s.renewed_at > now() - make_interval(secs => $3))', secretHash(session), [RENEWAL_GRACE_SECONDS]);
   if (!found) return;
   if (found.unseen) await noteSeen(pool, found.sessionId);
   const renewed = found.outdated ? await renewSession(pool, session).catch(() => undefined) : undefined;
@@ -29,10 +29,10 @@ async function identify({ pool, config }: World, session: string, res: Response)
   res.locals.operator = operatorOf(found);
 }
 
-/** The operator behind a session, for a stream that checks again while it lasts. Does not count as activity. */
-export async function findOperatorBySessionId(pool: pg.Pool, sessionId: string): Promise<Operator | null> {
-  const found = await readOperator(pool, 's.id = $1', sessionId);
-  return found && operatorOf(found);
+/** The roles behind these sessions, those left out that have ended: for streams that check again while they last. Does not count as activity. */
+export async function findRolesBySessionId(pool: pg.Pool, sessionIds: readonly string[]): Promise<ReadonlyMap<string, Role>> {
+  const found = await readOperators(pool, 's.id = any($1::uuid[])', sessionIds);
+  return new Map(found.map(({ sessionId, role }) => [sessionId, role]));
 }
 
 interface Found extends Operator {
@@ -46,8 +46,8 @@ function operatorOf({ id, name, role, sessionId }: Found): Operator {
   return { id, name, role, sessionId };
 }
 
-/** Null when the session is unknown, revoked, expired, idle for too long, or of a disabled account. `condition` is ours; it may use $1, $3 and so on. */
-async function readOperator(pool: pg.Pool, condition: string, key: Buffer | string, more: unknown[] = []): Promise<Found | null> {
+/** Without sessions that are unknown, revoked, expired, idle for too long, or of a disabled account. `condition` is ours; it may use $1, $3 and so on. */
+async function readOperators(pool: pg.Pool, condition: string, key: Buffer | readonly string[], more: unknown[] = []): Promise<Found[]> {
   const { rows } = await pool.query<Found & { role: Role }>(limited(
     `select o.id, o.name, o.role, s.id as "sessionId", s.last_seen_at < now() - interval '1 minute' as unseen, s.role is distinct from o.role as outdated
        from operator_sessions s join operators o on o.id = s.operator_id
@@ -55,7 +55,7 @@ async function readOperator(pool: pg.Pool, condition: string, key: Buffer | stri
         and s.expires_at > now() and s.last_seen_at > now() - make_interval(hours => $2)`,
     [key, SESSION_IDLE_HOURS, ...more],
   ));
-  return rows[0] ?? null;
+  return rows;
 }
 
 /** At most once a minute and session; a failure (a read-only server, say) costs nothing but an earlier idle end. */

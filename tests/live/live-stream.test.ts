@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLiveHub, type LiveHub } from '../../server/console/live-hub.js';
 import { createViews } from '../../server/console/live-views.js';
 import { createLive, type Live } from '../../server/http/live.js';
-import { findOperatorBySessionId } from '../../server/http/principal.js';
+import { findRolesBySessionId } from '../../server/http/principal.js';
 import { insertParseItem, insertParseJob, insertWorker } from '../support/factories.js';
 import { signedIn, startWeb, type WebUnderTest } from '../http/web-under-test.js';
 import { testDatabase, type TestDatabase } from '../support/database.js';
@@ -15,6 +15,7 @@ let web: WebUnderTest;
 let hub: LiveHub;
 let live: Live;
 const reads = { topic: 0, rows: 0 };
+const rechecks: (readonly string[])[] = [];
 const open: EventStream[] = [];
 
 beforeAll(async () => {
@@ -27,7 +28,7 @@ beforeAll(async () => {
         rows: (...args: Parameters<typeof views.rows>) => ((reads.rows += 1), views.rows(...args)),
       };
       hub = createLiveHub({ listener: world.listener, views: counted, log: world.log, pollSeconds: 3_600, feedIntervalMs: 200 });
-      live = createLive({ hub, log: world.log, recheck: (id) => findOperatorBySessionId(world.pool, id), pingMs: 200, maxPerOperator: 60 });
+      live = createLive({ hub, log: world.log, recheck: (ids) => (rechecks.push(ids), findRolesBySessionId(world.pool, ids)), pingMs: 200, maxPerOperator: 60 });
       return { live: live.router, liveClients: live.clients };
     },
   });
@@ -231,6 +232,17 @@ describe('a live stream', () => {
     expect(other.ended()).toBe(false);
   });
 
+  it('has its session read again together with those of others, each once', async () => {
+    const people = [await signedIn(db), await signedIn(db)];
+    const streams = await Promise.all(people.flatMap(({ cookie }) => Array.from({ length: 30 }, () => connect(['workers'], cookie))));
+    const pings = () => streams.reduce((sum, stream) => sum + stream.pings(), 0);
+    await until(() => hub.streams() === streams.length && streams.every((stream) => stream.pings() > 0));
+    const [calls, pinged] = [rechecks.length, pings()];
+    await until(() => pings() >= pinged + 4 * streams.length);
+    expect(rechecks.length - calls).toBeLessThan((pings() - pinged) / 2); // fifteen turns a round, and sixty pings
+    for (const asked of rechecks.slice(calls)) expect([asked.length, asked.length <= people.length]).toEqual([new Set(asked).size, true]);
+  });
+
   it('comes whole in chunks, also behind another answer of its connection, and over HTTP/1.0, which has none', async () => {
     const item = await insertParseItem(db.pool, { state: 'queued', user_id: 'geprüft' });
     const { cookie } = await signedIn(db);
@@ -296,7 +308,7 @@ describe('a live stream', () => {
   });
 
   it('says goodbye to everyone when the process stops', async () => {
-    const other = createLive({ hub, log: web.world.log, recheck: async () => null });
+    const other = createLive({ hub, log: web.world.log, recheck: async () => new Map() });
     const second = await startWeb(db, { parts: () => ({ live: other.router }) });
     const { cookie } = await signedIn(db);
     const stream = await openStream(second.url, ['workers'], cookie);
@@ -309,7 +321,7 @@ describe('a live stream', () => {
   });
 
   it('ends at its age and says so', async () => {
-    const brief = createLive({ hub, log: web.world.log, recheck: (id) => findOperatorBySessionId(db.pool, id), maxAgeMs: 300 });
+    const brief = createLive({ hub, log: web.world.log, recheck: (ids) => findRolesBySessionId(db.pool, ids), maxAgeMs: 300 });
     const second = await startWeb(db, { parts: () => ({ live: brief.router }) });
     const stream = await openStream(second.url, ['workers'], (await signedIn(db)).cookie);
     await until(() => stream.ended());
