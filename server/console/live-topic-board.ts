@@ -37,7 +37,7 @@ export interface TopicBoard {
   showsBeside(change: { id: string } | { workerId: string }): boolean;
   shownIds(): string[];
   heldBy(workerId: string): string[];
-  /** Rows of its table were read again; `asked` are the ids that were asked for. Answers whether any of it shows here. */
+  /** Rows of its table were read again; `asked` are the ids that were asked for. Answers whether its view may have changed. */
   changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): boolean;
   stop(): void;
 }
@@ -99,22 +99,22 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
     const news = read.rows.filter((row) => shown.get(row.id)?.version !== row.version);
     const rows = news.filter((row) => shown.has(row.id));
     const removed = asked.filter((id) => !found.has(id) && (shown.has(id) || inRange(id)));
-    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, news, read.asOf) : [[], []];
+    const near = topic.kind === 'queue' ? news.filter((row) => inRange(row.id) || shown.has(row.id)) : rows;
+    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, near, read.asOf) : [[], []];
     // A browser may show at any time what has entered: from now on its changes travel too.
     for (const row of news) if (shown.has(row.id) || entered.includes(row.id)) see(row);
     for (const id of removed) if (topic.kind === 'queue') shown.delete(id);
-    if (rows.length + removed.length + entered.length + left.length === 0) return false;
+    if (rows.length + removed.length + entered.length === 0) return near.length > 0; // its counts
     const { asOf, epoch } = read;
     const event = sse('rows', JSON.stringify({ topic: topic.key, table: tableOf(topic), epoch, asOf, rows, removed, entered, left }));
     for (const stream of streams) stream.deliver(event);
     return true;
   }
 
-  function membership(filters: QueueFilters, rows: readonly RowView[], asOf: number): [string[], string[]] {
-    const near = rows.filter((row) => inRange(row.id) || shown.has(row.id));
-    const inside = near.filter((row) => matches(filters, row, asOf));
-    const entered = inside.filter((row) => inRange(row.id)).map((row) => row.id);
-    return [entered, near.filter((row) => !inside.includes(row)).map((row) => row.id)];
+  function membership(filters: QueueFilters, near: readonly RowView[], asOf: number): [entered: string[], left: string[]] {
+    const inside = new Set(near.filter((row) => matches(filters, row, asOf)).map((row) => row.id));
+    const ids = near.map((row) => row.id);
+    return [ids.filter((id) => inside.has(id) && inRange(id)), ids.filter((id) => !inside.has(id) && shown.has(id))];
   }
 
   return {

@@ -133,6 +133,20 @@ describe('a live stream', () => {
     await db.pool.query(`update parse_items set state = 'cancelled', finished_at = now(), file_bytes = null, version = version + 1 where id = $1`, [inside.id]);
     changed('parse_items', [inside.id]);
     await until(() => stream.of('rows').some((each) => each.left.includes(inside.id)));
+    const others = [await insertParseItem(db.pool, { user_id: 'outside' }), await insertParseItem(db.pool, { user_id: 'inside', state: 'failed' })];
+    const last = await insertParseItem(db.pool, { user_id: 'inside' });
+    changed('parse_items', [...others, last].map((item) => item.id));
+    await until(() => stream.of('rows').some((each) => each.entered.includes(last.id)));
+    for (const { id } of others) expect(JSON.stringify(stream.of('rows'))).not.toContain(id);
+  });
+
+  it('counts anew when a row changes that its filtered page does not show', async () => {
+    const stream = await connect(['queue:parse-items?user=counted']);
+    await until(() => stream.of('snapshot').length === 1);
+    const { open: before } = stream.of('snapshot')[0].data;
+    changed('parse_items', [(await insertParseItem(db.pool, { user_id: 'not counted' })).id]);
+    await until(() => stream.of('queue').at(-1)?.data.open.queued > before.queued);
+    expect(stream.of('rows')).toEqual([]);
   });
 
   it('follows rows by name that have left the page', async () => {
