@@ -14,7 +14,7 @@ const url = process.env.BENCH_URL!;
 const config = withDatabase(loadConfig({}), url);
 const pool = new pg.Pool({ connectionString: url, max: 4 });
 const listener = createListener({ connection: { connectionString: url, application_name: 'bench console' }, channels: { rows: config.rowsChannel }, log: benchLog });
-const hub = createLiveHub({ listener, views: createViews(createKysely(pool), config), log: benchLog, pollSeconds: config.pollSeconds });
+const hub = createLiveHub({ listener, views: createViews({ pool, kysely: createKysely(pool) }, config), log: benchLog, pollSeconds: config.pollSeconds });
 
 const topics: LiveTopic[] = [
   { key: 'summary', kind: 'summary' }, { key: 'workers', kind: 'workers' },

@@ -1,11 +1,9 @@
-import type { Kysely } from 'kysely';
-import type { DB } from '../db/generated.js';
 import type { QueueDefinition } from '../lease/queues.js';
 import { readNow, type NowLimits } from './now.js';
 import { readQueuePage } from './queue-page.js';
 import { readOnly, readStamp } from './read.js';
 import { readRowPage, type RowPage } from './row-page.js';
-import { selectRows } from './row-select.js';
+import { selectRowsNow, type Database } from './row-select.js';
 import type { RowView, Stamp } from './row-view.js';
 import { readWorkers } from './workers.js';
 import type { LiveTopic } from './live-topics.js';
@@ -22,7 +20,7 @@ export interface TopicView {
   full: boolean;
 }
 
-/** What the hub reads; each call is one short read-only transaction. */
+/** What the hub reads; each call is one snapshot, of a short read-only transaction or of a single statement. */
 export interface Views {
   topic(topic: LiveTopic): Promise<TopicView>;
   /** Absent ids are left out. */
@@ -31,7 +29,9 @@ export interface Views {
 
 const linkedRows = ({ links }: RowPage): RowView[] => [...(links.parent ? [links.parent.row] : []), ...(links.children?.rows ?? [])];
 
-export function createViews(kysely: Kysely<DB>, limits: NowLimits): Views {
+export function createViews(database: Database, limits: NowLimits): Views {
+  const { kysely } = database;
+
   async function plain<T extends Stamp>(reading: Promise<T>): Promise<TopicView> {
     const data = await reading;
     return { stamp: { asOf: data.asOf, epoch: data.epoch }, data, rows: [], linked: [], full: false };
@@ -49,11 +49,7 @@ export function createViews(kysely: Kysely<DB>, limits: NowLimits): Views {
     return { stamp: { asOf: stamp.asOf, epoch: stamp.epoch }, data, rows: data ? [data.row] : [], linked: data ? linkedRows(data) : [], full: false };
   }
 
-  const someRows: Views['rows'] = (queue, ids) =>
-    readOnly(kysely, async (reader) => {
-      const { asOf, epoch } = await readStamp(reader);
-      return { asOf, epoch, rows: await selectRows(reader, queue, ids) };
-    });
+  const someRows: Views['rows'] = (queue, ids) => selectRowsNow(database, queue, ids);
 
   async function rowList(topic: LiveTopic & { kind: 'rows' }): Promise<TopicView> {
     const { asOf, epoch, rows } = await someRows(topic.queue, topic.ids);

@@ -63,11 +63,6 @@ export function readQueuePage(kysely: Kysely<DB>, queue: QueueDefinition, filter
   });
 }
 
-/** Rows by id for the live board; ids that no longer exist are left out. Own read-only transaction. @throws ReadTimeoutError */
-export function readRowsById(kysely: Kysely<DB>, queue: QueueDefinition, ids: readonly string[]): Promise<RowView[]> {
-  return readOnly(kysely, (reader) => selectRows(reader, queue, ids));
-}
-
 /** Walks one row further than a page: the extra row says whether there is a next one. */
 async function readIds(reader: Reader, queue: QueueDefinition, filters: QueueFilters, asOf: number) {
   const backwards = filters.after !== null;

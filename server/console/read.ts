@@ -39,15 +39,16 @@ function isStatementTimeout(error: unknown): boolean {
 
 /** The moment of this transaction and the life of the server, in milliseconds since 1970. */
 export async function readStamp(reader: Reader): Promise<Stamp> {
-  const { rows } = await sql<Stamp>`
-    select ${ms('now()')} as "asOf", ${ms('pg_postmaster_start_time()')} as epoch`.execute(reader);
-  return rows[0]!;
+  return (await sql<Stamp>`select ${stamp}`.execute(reader)).rows[0]!;
 }
 
 /** SQL text that turns a timestamptz expression (ours, never outside text) into milliseconds since 1970, as a JS number. */
 export function ms(expression: string) {
   return sql.raw<number>(`round(extract(epoch from ${expression}) * 1000)::float8`);
 }
+
+/** The columns of a stamp. */
+export const stamp = sql`${ms('now()')} as "asOf", ${ms('pg_postmaster_start_time()')} as epoch`;
 
 /** The smallest UUIDv7 of an instant (milliseconds since 1970): ids order by time, so a time bound can walk the primary key. */
 export function uuidFloor(instantMs: number): string {

@@ -1,8 +1,16 @@
-import { sql } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import type pg from 'pg';
+import type { DB } from '../db/generated.js';
+import { limited } from '../db/limited.js';
 import type { QueueDefinition } from '../lease/queues.js';
-import type { HolderView, RowView } from './row-view.js';
+import type { HolderView, RowView, Stamp } from './row-view.js';
 import type { Reader } from './read.js';
-import { ms } from './read.js';
+import { ms, stamp } from './read.js';
+
+export interface Database {
+  kysely: Kysely<DB>;
+  pool: pg.Pool;
+}
 
 /** The registry's names are the only identifiers that reach SQL text; this holds even if a declaration is mistyped. */
 function name(identifier: string): string {
@@ -17,7 +25,18 @@ export function tableOf(queue: QueueDefinition) {
 /** Rows by primary key, with their holder (or, if nobody holds them, their last one), newest first. Absent ids are left out. */
 export async function selectRows(reader: Reader, queue: QueueDefinition, ids: readonly string[]): Promise<RowView[]> {
   if (ids.length === 0) return [];
-  const { rows } = await sql<RowView>`
+  return (await rowsOf(queue, ids).execute(reader)).rows;
+}
+
+/** The same with their moment, for the live board, which asks ten times a second: one statement instead of a transaction. */
+export async function selectRowsNow({ kysely, pool }: Database, queue: QueueDefinition, ids: readonly string[]): Promise<Stamp & { rows: RowView[] }> {
+  const { sql: text, parameters } = sql`select ${stamp}, coalesce((select json_agg(r order by r.id desc) from (${rowsOf(queue, ids)}) r), '[]') as rows`.compile(kysely);
+  const { rows } = await pool.query<Stamp & { rows: RowView[] }>(limited(text, [...parameters]));
+  return rows[0]!;
+}
+
+function rowsOf(queue: QueueDefinition, ids: readonly string[]) {
+  return sql<RowView>`
     select ${sql.lit(queue.table)} as "table", r.id, r.kind, r.schema_version as "schemaVersion", r.version::float8 as version, r.state, r.lease_token::text as "leaseToken",
       r.attempt, r.max_attempts as "maxAttempts", r.lost_leases as "lostLeases",
       ${ms('r.run_after')} as "runAfter", ${ms('r.claimed_at')} as "claimedAt", ${ms('r.heartbeat_at')} as "heartbeatAt",
@@ -34,8 +53,7 @@ export async function selectRows(reader: Reader, queue: QueueDefinition, ids: re
       order by e.id desc limit 1) l on true
     left join workers lw on lw.id = l.worker_id
     where r.id = any(${ids}::uuid[])
-    order by r.id desc`.execute(reader);
-  return rows;
+    order by r.id desc`;
 }
 
 function holder(id: string, worker: string, version = `${worker}.version`) {

@@ -36,8 +36,8 @@ const MAX_PER_OPERATOR = 20;
 
 /** The live board of one web process, with its stream. close() ends both; call it before the server waits for its connections. */
 export function openLive(world: World): Live {
-  const { listener, kysely, pool, log, config } = world;
-  const hub = createLiveHub({ listener, views: createViews(kysely, config), log, pollSeconds: config.pollSeconds });
+  const { listener, pool, log, config } = world;
+  const hub = createLiveHub({ listener, views: createViews(world, config), log, pollSeconds: config.pollSeconds });
   const live = createLive({ hub, log, recheck: (sessionIds) => findRolesBySessionId(pool, sessionIds) });
   return {
     ...live,

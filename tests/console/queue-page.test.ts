@@ -3,7 +3,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { matches, noFilters } from '~/format/filters';
 import type { QueueFilters } from '../../server/console/queue-filters.js';
 import { FILTER_STATES } from '../../server/console/queue-filters.js';
-import { PAGE_ROWS, readQueuePage, readRowsById } from '../../server/console/queue-page.js';
+import { PAGE_ROWS, readQueuePage } from '../../server/console/queue-page.js';
+import { selectRowsNow } from '../../server/console/row-select.js';
 import { createKysely } from '../../server/db/kysely.js';
 import { parseItems, parseJobs } from '../../server/lease/queues.js';
 import type { TestDatabase } from '../support/database.js';
@@ -47,8 +48,22 @@ test('a row that nobody holds names its last holder', async () => {
   const worker = await insertWorker(database.pool, { label: 'gone-by', version: 'v42' });
   const item = await itemFrom(database.pool, 9, { state: 'succeeded' });
   await database.pool.query(`insert into queue_events (queue, row_id, from_state, to_state, cause, worker_id, worker_version) values ('parse_items', $1, 'queued', 'running', 'acquire', $2, 'v42')`, [item.id, worker.id]);
-  const [row] = await readRowsById(kysely, parseItems, [item.id, idFrom(0)]);
+  const { rows: [row] } = await selectRowsNow({ kysely, pool: database.pool }, parseItems, [item.id, idFrom(0)]);
   expect(row).toMatchObject({ worker: null, lastWorker: { id: worker.id, label: 'gone-by', version: 'v42' } });
+});
+
+test('the live board reads rows by id exactly as a page shows them, with its moment, also when none of them exists', async () => {
+  const worker = await insertWorker(database.pool, { label: 'both-ways', version: 'v44' });
+  await itemFrom(database.pool, 11, { user_id: 'both-ways', state: 'running', worker_id: worker.id, filename: '<b>ü\u202e.pdf', byte_size: '3000000000' });
+  await itemFrom(database.pool, 10, { user_id: 'both-ways', state: 'failed', error_code: 'internal', error_message: 'größer "als" gedacht' });
+  const page = await read({ user: 'both-ways' });
+  const now = (ids: string[]) => selectRowsNow({ kysely, pool: database.pool }, parseItems, ids);
+  const { rows, asOf, epoch } = await now(page.rows.map((row) => row.id));
+  expect(rows).toHaveLength(2);
+  expect(rows).toEqual(page.rows);
+  expect(epoch).toBe(page.epoch);
+  expect(asOf).toBeGreaterThanOrEqual(page.asOf);
+  expect(await now([idFrom(0)])).toMatchObject({ epoch, rows: [] });
 });
 
 test('pages walk the whole list newest first, forward and back, without a gap or a double', async () => {

@@ -36,7 +36,7 @@ beforeEach(async () => {
     connection: connectionConfig(links.listener.url, { applicationName: LISTENER }),
     channels: { rows: config.rowsChannel }, log, canaryIntervalMs: 100, limitMs: 2_000, firstPauseMs: 50, longestPauseMs: 200,
   });
-  hub = createLiveHub({ listener, views: createViews(createKysely(pool), config), log, pollSeconds: 0.4, feedIntervalMs: 100, readLimitMs: 1_500 });
+  hub = createLiveHub({ listener, views: createViews({ pool, kysely: createKysely(pool) }, config), log, pollSeconds: 0.4, feedIntervalMs: 100, readLimitMs: 1_500 });
   listener.start();
   await until(() => listener.state().up);
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   db = await testDatabase();
   web = await startWeb(db, {
     parts(world) {
-      const views = createViews(world.kysely, world.config);
+      const views = createViews(world, world.config);
       const counted = {
         topic: (...args: Parameters<typeof views.topic>) => ((reads.topic += 1), views.topic(...args)),
         rows: (...args: Parameters<typeof views.rows>) => ((reads.rows += 1), views.rows(...args)),
