@@ -1,6 +1,7 @@
 /**
- * Runs one task for many askers: never twice at once, starts at least `intervalMs` apart, the first at once. Whoever asks while it runs
- * gets another run, since the running one may have read before what they know of happened. The task must not reject.
+ * Runs one task for many askers: never twice at once, at most one start an `intervalMs`, the first at once. Up to `spare` starts that
+ * were not needed are kept for later, so that askers who keep the same pace themselves do not wait for it a second time. Whoever asks
+ * while it runs gets another run, since the running one may have read before what they know of happened. The task must not reject.
  */
 export interface Pace {
   /** A run that begins after this call, as soon as the pace allows. */
@@ -11,20 +12,20 @@ export interface Pace {
   stop(): void;
 }
 
-export function createPace(task: () => Promise<void>, intervalMs: number): Pace {
+export function createPace(task: () => Promise<void>, intervalMs: number, spare = 0): Pace {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
   let asked = false;
   let stopped = false;
-  let startedAt = -Infinity;
+  let dueAt = -Infinity;
 
   function start(): Promise<void> {
     if (stopped) return Promise.resolve();
     clearTimeout(timer);
     timer = undefined;
     asked = false;
-    startedAt = performance.now();
+    dueAt = Math.min(Math.max(dueAt, performance.now() - spare * intervalMs), performance.now()) + intervalMs;
     running = task().finally(() => {
       running = undefined;
       if (asked && !next) schedule();
@@ -33,7 +34,7 @@ export function createPace(task: () => Promise<void>, intervalMs: number): Pace 
   }
 
   function schedule(): void {
-    timer ??= setTimeout(() => void start(), Math.max(0, startedAt + intervalMs - performance.now())).unref();
+    timer ??= setTimeout(() => void start(), Math.max(0, dueAt - performance.now())).unref();
   }
 
   return {

@@ -1,6 +1,7 @@
 /**
  * The changed rows of one table: collected from hints, read again by primary key once for all streams, at most ten times a second with
- * the first at once. Ids that no topic cares about are not read. When too many changed at once, the pages are read again instead.
+ * the first at once. Each sender of hints already gathers for as long (row-hints.ts): what one sends is read as it comes, and only what
+ * several send waits a second time. Ids that no topic cares about are not read. When too many changed at once, the pages are read again instead.
  */
 import type { QueueDefinition } from '../lease/queues.js';
 import { createPace } from './live-pace.js';
@@ -10,6 +11,8 @@ import type { Views } from './live-views.js';
 import type { Stamp } from './row-view.js';
 
 const ROWS_INTERVAL_MS = 100;
+/** As many hints may come early, since others came late. */
+const ROWS_SPARE = 2;
 /** More rows than this in one go are dearer to read one by one than the pages that show them. */
 const MAX_ROWS = 250;
 /** After a failed read. */
@@ -28,7 +31,7 @@ export interface LiveTable {
 export function createLiveTable(queue: QueueDefinition, views: Views, reads: Reads, onStamp: (stamp: Stamp) => void): LiveTable {
   const boards = new Set<TopicBoard>();
   const pending = new Set<string>();
-  const pace = createPace(readPending, ROWS_INTERVAL_MS);
+  const pace = createPace(readPending, ROWS_INTERVAL_MS, ROWS_SPARE);
   let retry: NodeJS.Timeout | undefined;
 
   async function readPending(): Promise<void> {
