@@ -41,7 +41,9 @@ export function createLiveTable(queue: QueueDefinition, views: Views, reads: Rea
     const read = await reads.run(() => views.rows(queue, ids), (answer) => answer);
     if (!read) return retryLater(ids);
     onStamp(read);
-    for (const board of boards) if (board.changed(read, ids)) board.ask();
+    const found = new Set(read.rows.map((row) => row.id));
+    const gone = ids.filter((id) => !found.has(id));
+    for (const board of boards) if (board.changed(read, gone)) board.ask();
     if (pending.size > 0) pace.ask();
   }
 
@@ -54,7 +56,8 @@ export function createLiveTable(queue: QueueDefinition, views: Views, reads: Rea
   }
 
   function take(ids: Iterable<string>): void {
-    for (const id of ids) if ([...boards].some((board) => board.wants(id))) pending.add(id);
+    const asked = [...boards];
+    for (const id of ids) if (asked.some((board) => board.wants(id))) pending.add(id);
   }
 
   return {

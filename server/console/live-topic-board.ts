@@ -37,8 +37,8 @@ export interface TopicBoard {
   showsBeside(change: { id: string } | { workerId: string }): boolean;
   shownIds(): string[];
   heldBy(workerId: string): string[];
-  /** Rows of its table were read again; `asked` are the ids that were asked for. Answers whether its view may have changed. */
-  changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): boolean;
+  /** Rows of its table were read again; `gone` are those that were not found. Answers whether its view is to be read again: it holds more than rows. */
+  changed(read: Stamp & { rows: RowView[] }, gone: readonly string[]): boolean;
   stop(): void;
 }
 
@@ -93,27 +93,27 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
   }
 
   const inRange = (id: string) => firstPage && (floor === null || id > floor);
+  const wants = (id: string) => shown.has(id) || inRange(id);
 
-  function changed(read: Stamp & { rows: RowView[] }, asked: readonly string[]): boolean {
-    const found = new Set(read.rows.map((row) => row.id));
-    const news = read.rows.filter((row) => shown.get(row.id)?.version !== row.version);
+  function changed(read: Stamp & { rows: RowView[] }, gone: readonly string[]): boolean {
+    const news = read.rows.filter((row) => wants(row.id) && shown.get(row.id)?.version !== row.version);
+    const removed = gone.filter(wants);
+    if (news.length + removed.length === 0) return false;
     const rows = news.filter((row) => shown.has(row.id));
-    const removed = asked.filter((id) => !found.has(id) && (shown.has(id) || inRange(id)));
-    const near = topic.kind === 'queue' ? news.filter((row) => inRange(row.id) || shown.has(row.id)) : rows;
-    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, near, read.asOf) : [[], []];
+    const [entered, left] = topic.kind === 'queue' ? membership(topic.filters, news, read.asOf) : [[], []];
     // A browser may show at any time what has entered: from now on its changes travel too.
     for (const row of news) if (shown.has(row.id) || entered.includes(row.id)) see(row);
     for (const id of removed) if (topic.kind === 'queue') shown.delete(id);
-    if (rows.length + removed.length + entered.length === 0) return near.length > 0; // its counts
+    if (rows.length + removed.length + entered.length === 0) return true; // its counts
     const { asOf, epoch } = read;
     const event = sse('rows', JSON.stringify({ topic: topic.key, table: tableOf(topic), epoch, asOf, rows, removed, entered, left }));
     for (const stream of streams) stream.deliver(event);
-    return true;
+    return topic.kind !== 'rows';
   }
 
-  function membership(filters: QueueFilters, near: readonly RowView[], asOf: number): [entered: string[], left: string[]] {
-    const inside = new Set(near.filter((row) => matches(filters, row, asOf)).map((row) => row.id));
-    const ids = near.map((row) => row.id);
+  function membership(filters: QueueFilters, news: readonly RowView[], asOf: number): [entered: string[], left: string[]] {
+    const inside = new Set(news.filter((row) => matches(filters, row, asOf)).map((row) => row.id));
+    const ids = news.map((row) => row.id);
     return [ids.filter((id) => inside.has(id) && inRange(id)), ids.filter((id) => !inside.has(id) && shown.has(id))];
   }
 
@@ -136,7 +136,7 @@ export function createTopicBoard(topic: LiveTopic, views: Views, reads: Reads, o
       for (const stream of some) if (streams.has(stream)) owed.add(stream);
       await pace.now();
     },
-    wants: (id) => shown.has(id) || inRange(id),
+    wants,
     showsBeside: (change) => ('id' in change ? beside.has(change.id) : [...beside.values()].includes(change.workerId)),
     shownIds: () => [...shown.keys()],
     heldBy: (workerId) => [...shown].filter(([, { worker }]) => worker === workerId).map(([id]) => id),

@@ -155,8 +155,15 @@ describe('a live stream', () => {
     expect((await until(() => stream.of('snapshot')[0])).data.rows).toHaveLength(2);
     await bump(items[1]!.id);
     changed('parse_items', items.map((item) => item.id));
+    const before = reads.topic;
     const { rows } = await until(() => stream.of('rows')[0]);
     expect(rows.map((row: { id: string }) => row.id)).toEqual([items[1]!.id]); // the other has not changed
+    for (const version of [3, 4, 5]) {
+      await bump(items[1]!.id);
+      changed('parse_items', [items[1]!.id]);
+      await until(() => newest(stream) === version);
+    }
+    expect(reads.topic).toBe(before); // there is nothing but rows to read
   });
 
   it('says what a beat has moved, only for the rows that someone sees', async () => {
