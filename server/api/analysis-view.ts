@@ -19,6 +19,9 @@ export interface AnalysisView {
 /** Redeploys of web or worker that overlap an analysis's time from creation to end. `j`: its row. */
 export const SURVIVED = `(select count(*)::int from redeploys r where ${survived('r', 'j')})`;
 
+/** What the ETag of the analysis `asked.also` says. */
+export const ANALYSIS_TAG = `select j.version || '.' || ${SURVIVED} from analysis_jobs j where j.id = asked.also`;
+
 interface Row {
   state: string;
   claims: number;
@@ -33,14 +36,14 @@ interface Row {
 }
 
 /** The analysis and the ETag of exactly this state. Throws 404 for an unknown or malformed id. */
-export async function readAnalysis(pool: pg.Pool, jobId: string): Promise<{ tag: string; analysis: AnalysisView }> {
+export async function readAnalysis(pool: pg.Pool, jobId: string): Promise<{ tag: string; body: AnalysisView }> {
   if (!isUuid(jobId)) throw analysisNotFound();
   const { rows } = await pool.query<Row>(limited(
     `select j.state, j.total_children as claims, j.open_children as open, j.created_at, j.claimed_at, j.finished_at, j.error_code, j.error_message, j.version::text as version,
             ${SURVIVED} as redeploys from analysis_jobs j where j.id = $1`, [jobId]));
   const row = rows[0];
   if (!row) throw analysisNotFound();
-  return { tag: `"${row.version}.${row.redeploys}"`, analysis: viewOf(jobId, row) };
+  return { tag: `"${row.version}.${row.redeploys}"`, body: viewOf(jobId, row) };
 }
 
 /** An error is told only once it is final: an analysis that waits for its next try has not failed. */

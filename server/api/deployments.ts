@@ -16,11 +16,14 @@ const COLUMNS = `d.id, d.project_id, d.slug, d.state, d.publish_no, d.requested_
   d.heartbeat_at + $2::double precision * interval '1 second' as reclaimable_at`;
 const FROM = 'from deployments d left join workers w on w.id = d.worker_id';
 
+/** What the ETag of the deployment `asked.also` says. */
+export const DEPLOYMENT_TAG = 'select d.version::text from deployments d where d.id = asked.also';
+
 /** The deployment as it is now, with the ETag of exactly this state. Throws 404 for an unknown or malformed id. */
-export async function readDeployment(pool: pg.Pool, id: string, deadAfterSeconds: number): Promise<{ tag: string; deployment: DeploymentView }> {
+export async function readDeployment(pool: pg.Pool, id: string, deadAfterSeconds: number): Promise<{ tag: string; body: DeploymentView }> {
   const row = await readRow<DeploymentRow>(pool, `select ${COLUMNS} ${FROM} where d.id = $1`, [id, deadAfterSeconds]);
   if (!row) throw notFound();
-  return { tag: `"${row.version}"`, deployment: deploymentView(row) };
+  return { tag: `"${row.version}"`, body: deploymentView(row) };
 }
 
 /** One publish of the deployment, however long ago. Throws 404 for one that never was. */

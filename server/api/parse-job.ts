@@ -6,7 +6,6 @@ import type pg from 'pg';
 import { limited } from '../db/limited.js';
 import { itemError } from './item-errors.js';
 import { Problem } from './problem.js';
-import type { Alongside } from './token.js';
 
 const VERSIONS = `j.version::text || '.' || (select coalesce(sum(i.version), 0) || '.' || count(*) from parse_items i where i.job_id = j.id)`;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -29,15 +28,11 @@ export interface ParseJobView {
   items: ParseItemView[];
 }
 
-export const tagOf = (versions: string) => `"${versions}"`;
-
-/** What the job's ETag says, for a read alongside; nothing for a malformed id. */
-export function parseJobVersions(jobId: string): Alongside | undefined {
-  return UUID.test(jobId) ? { sql: `select ${VERSIONS} from parse_jobs j where j.id = $2`, values: [jobId] } : undefined;
-}
+/** What the ETag of the job `asked.also` says. */
+export const PARSE_JOB_TAG = `select ${VERSIONS} from parse_jobs j where j.id = asked.also`;
 
 /** The job, its items in upload order, and the ETag of exactly this state (read in one snapshot). Throws 404 for an unknown or malformed id. */
-export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag: string; job: ParseJobView }> {
+export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag: string; body: ParseJobView }> {
   requireId(jobId);
   const { rows } = await pool.query<{ id: string; state: string; versions: string; items: ItemRow[] | null }>(limited(
     `select j.id, j.state, ${VERSIONS} as versions,
@@ -49,7 +44,7 @@ export async function readParseJob(pool: pg.Pool, jobId: string): Promise<{ tag:
   ));
   const row = rows[0];
   if (!row) throw notFound();
-  return { tag: tagOf(row.versions), job: { jobId: row.id, state: row.state, items: (row.items ?? []).map(itemView) } };
+  return { tag: `"${row.versions}"`, body: { jobId: row.id, state: row.state, items: (row.items ?? []).map(itemView) } };
 }
 
 interface ItemRow {

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
+import DataLoader from 'dataloader';
 import type pg from 'pg';
 import { limited } from '../db/limited.js';
 import type { ApiScope } from '../operations/accounts.js';
@@ -11,33 +12,59 @@ export interface ApiCaller {
   scopes: readonly ApiScope[];
 }
 
-/** A text that is read in the same statement: `sql` is ours, its parameters begin at $2. */
-export interface Alongside {
-  sql: string;
-  values: readonly string[];
-}
+/** `also` names a row (uuid) of which something is to be read alongside. */
+export type Authenticate = (authorization: string | undefined, also?: string) => Promise<{ caller: ApiCaller; alongside: string | null }>;
+
+/** Calls that one statement answers at most. */
+const MAX_TOGETHER = 500;
 
 /**
  * Who calls the product API. Throws a 401 Problem for a missing, malformed, unknown, revoked or expired token; one that is revoked stops at once.
  * Only hashes are compared, in constant time. `last_used_at` is written at most once a minute, and its failure is ignored.
- * A call that is made very often can have what it needs read alongside, instead of by a statement of its own.
+ * Calls that arrive together are answered by one statement; nothing is kept from one to the next.
+ * A call that is made very often can have a text read alongside, instead of by a statement of its own: `sql` is ours, `asked.also` the row it names.
  */
-export async function authenticate(pool: pg.Pool, authorization: string | undefined, also: Alongside = { sql: 'null', values: [] }): Promise<{ caller: ApiCaller; alongside: string | null }> {
-  const token = /^Bearer +(lb_[\w-]{16,200})$/i.exec(authorization?.trim() ?? '')?.[1];
-  if (!token) throw unauthorized('This call carries no API token. Send the header "Authorization: Bearer lb_…"; make a token with: npx leaseboard tokens add NAME');
-  const hash = secretHash(token);
-  const { rows } = await pool.query<{ id: string; name: string; scopes: ApiScope[]; token_sha256: Buffer; revoked: boolean; expired: boolean; unseen: boolean; alongside: string | null }>(limited(
-    `select id, name, scopes, token_sha256, revoked_at is not null as revoked, coalesce(expires_at <= now(), false) as expired,
-            coalesce(last_used_at < now() - interval '1 minute', true) as unseen, (${also.sql}) as alongside
-       from api_tokens where token_sha256 = $1`,
-    [hash, ...also.values],
+export function createAuthenticate(pool: pg.Pool, sql = 'null'): Authenticate {
+  const tokens = new DataLoader<Asked, TokenRow | undefined>((asked) => readTokens(pool, sql, asked), { cache: false, maxBatchSize: MAX_TOGETHER, batchScheduleFn: setImmediate });
+  return async (authorization, also) => {
+    const token = /^Bearer +(lb_[\w-]{16,200})$/i.exec(authorization?.trim() ?? '')?.[1];
+    if (!token) throw unauthorized('This call carries no API token. Send the header "Authorization: Bearer lb_…"; make a token with: npx leaseboard tokens add NAME');
+    const hash = secretHash(token);
+    const row = await tokens.load({ hash, also });
+    if (!row || !timingSafeEqual(row.token_sha256, hash)) throw unauthorized('This API token is not known here. Check that it was copied whole, or make one with: npx leaseboard tokens add NAME');
+    if (row.revoked) throw unauthorized('This API token was revoked. Make a new one with: npx leaseboard tokens add NAME');
+    if (row.expired) throw unauthorized('This API token has expired. Revoke it and make a new one with: npx leaseboard tokens add NAME');
+    if (row.unseen) await noteUsed(pool, row.id);
+    return { caller: { tokenId: row.id, name: row.name, scopes: row.scopes }, alongside: row.alongside };
+  };
+}
+
+interface Asked {
+  hash: Buffer;
+  also: string | undefined;
+}
+
+interface TokenRow {
+  place: number;
+  id: string;
+  name: string;
+  scopes: ApiScope[];
+  token_sha256: Buffer;
+  revoked: boolean;
+  expired: boolean;
+  unseen: boolean;
+  alongside: string | null;
+}
+
+async function readTokens(pool: pg.Pool, sql: string, asked: readonly Asked[]): Promise<(TokenRow | undefined)[]> {
+  const { rows } = await pool.query<TokenRow>(limited(
+    `select asked.place::int, t.id, t.name, t.scopes, t.token_sha256, t.revoked_at is not null as revoked, coalesce(t.expires_at <= now(), false) as expired,
+            coalesce(t.last_used_at < now() - interval '1 minute', true) as unseen, (${sql}) as alongside
+       from unnest($1::bytea[], $2::uuid[]) with ordinality as asked (token_sha256, also, place) join api_tokens t on t.token_sha256 = asked.token_sha256`,
+    [asked.map(({ hash }) => hash), asked.map(({ also }) => also ?? null)],
   ));
-  const row = rows[0];
-  if (!row || !timingSafeEqual(row.token_sha256, hash)) throw unauthorized('This API token is not known here. Check that it was copied whole, or make one with: npx leaseboard tokens add NAME');
-  if (row.revoked) throw unauthorized('This API token was revoked. Make a new one with: npx leaseboard tokens add NAME');
-  if (row.expired) throw unauthorized('This API token has expired. Revoke it and make a new one with: npx leaseboard tokens add NAME');
-  if (row.unseen) await noteUsed(pool, row.id);
-  return { caller: { tokenId: row.id, name: row.name, scopes: row.scopes }, alongside: row.alongside };
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return asked.map((_, index) => found.get(index + 1));
 }
 
 /** What a call needs: acting in place of a person and erasing a user have scopes of their own, reading is GET, everything else is writing. `path` is below /api. */

@@ -1,5 +1,4 @@
 import { startAnalysis } from '../api/analysis-jobs.js';
-import { readAnalysis } from '../api/analysis-view.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
 import { answerJourney, readJourneyKey, readJourneyTag } from '../api/journey.js';
 import { readReport } from '../api/report.js';
@@ -17,7 +16,6 @@ export function analysisRoutes(world: World): Record<string, Methods> {
   const { pool } = world;
   return {
     '/analysis-jobs': { POST: postAnalysis(world) },
-    '/analysis-jobs/:jobId': { GET: getAnalysis(world) },
     '/analysis-jobs/:jobId/report': { GET: async (req, res) => void res.set('Cache-Control', 'private, no-cache').json(await readReport(pool, String(req.params.jobId))) },
     '/resolve-sources': { POST: async (req, res) => void res.set('Cache-Control', 'no-store').json(await resolveSources(pool, req.body as unknown)) },
     '/sessions/:sessionId/journey': { GET: getJourney(world) },
@@ -34,16 +32,6 @@ function postAnalysis({ config, pool, hints }: World): Answer {
     hints.changed(analysisJobs.table, [body.jobId]);
     if (replayed) res.set('Idempotency-Replayed', 'true');
     res.status(202).set('Location', `/api/analysis-jobs/${body.jobId}`).set('Cache-Control', 'no-store').json(body);
-  };
-}
-
-function getAnalysis({ pool }: World): Answer {
-  return async (req, res) => {
-    const { tag, analysis } = await readAnalysis(pool, String(req.params.jobId));
-    res.set('Cache-Control', 'private, no-cache');
-    const known = req.get('if-none-match');
-    if (known && matches(known, tag, res)) return void res.status(304).end();
-    res.set('ETag', tag).json(analysis);
   };
 }
 

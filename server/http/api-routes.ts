@@ -1,13 +1,15 @@
 import { Router, type NextFunction, type Request, type RequestHandler, type Response } from 'express';
-import { cancelDeployment, readAttempt, readDeployment } from '../api/deployments.js';
+import { ANALYSIS_TAG, readAnalysis } from '../api/analysis-view.js';
+import { cancelDeployment, DEPLOYMENT_TAG, readAttempt, readDeployment } from '../api/deployments.js';
 import { readIdempotencyKey } from '../api/idempotency.js';
+import { isUuid } from '../api/ids.js';
 import { answerOperation } from '../api/operations.js';
-import { parseJobVersions, readParseJob, tagOf } from '../api/parse-job.js';
+import { PARSE_JOB_TAG, readParseJob } from '../api/parse-job.js';
 import { openUploadDesk, type UploadDesk } from '../api/parse-sources.js';
 import { Problem } from '../api/problem.js';
 import { answerPublish, type Publishing } from '../api/publish.js';
 import type { Spool } from '../api/spool.js';
-import { authenticate, requireScope, scopeOf, type Alongside } from '../api/token.js';
+import { createAuthenticate, requireScope, scopeOf, type Authenticate } from '../api/token.js';
 import { deployments } from '../lease/queues.js';
 import { analysisRoutes } from './analysis-routes.js';
 import { closedSignal } from './closed-signal.js';
@@ -24,12 +26,12 @@ export function apiRoutes(world: World, { spool, silenceMs }: { spool: Spool; si
     staging: { pool, caps: config, maxAttempts: config.maxAttempts, takesInline: config.workerCapabilities.includes('parse'), kickChannel: config.kickChannel, changed: (table, ids) => world.hints.changed(table, ids) },
   });
   const api = Router({ caseSensitive: true });
-  api.get('/parse-jobs/:jobId', withToken(world, (req) => (req.get('if-none-match') ? parseJobVersions(String(req.params.jobId)) : undefined)));
-  api.use(withToken(world));
+  const polled = polledStates(world);
+  for (const { path, tag } of polled) api.get(path, withToken(createAuthenticate(pool, tag), knownState));
+  api.use(withToken(createAuthenticate(pool)));
+  for (const { path, read } of polled) resource(api, path, { GET: getPolled(read) });
   resource(api, '/parse-sources', { POST: postParseSources(desk) }, []);
-  resource(api, '/parse-jobs/:jobId', { GET: getParseJob(world) });
   resource(api, '/projects/:projectId/publish', { POST: postPublish(world) });
-  resource(api, '/deployments/:id', { GET: getDeployment(world) });
   resource(api, '/deployments/:id/attempts/:attempt', { GET: getAttempt(world) });
   resource(api, '/deployments/:id/cancel', { POST: postCancel(world) });
   resource(api, '/operations/:action', { POST: postOperation(world) });
@@ -59,13 +61,39 @@ function answering(answer: Answer): RequestHandler {
 }
 
 /** Who calls, once a call. What is read alongside goes on to the answer. */
-function withToken(world: World, also: (req: Request) => Alongside | undefined = () => undefined): RequestHandler {
+function withToken(authenticate: Authenticate, also: (req: Request) => string | undefined = () => undefined): RequestHandler {
   return (req, res, next) => {
     if (res.locals.caller) return next();
-    authenticate(world.pool, req.get('authorization'), also(req)).then(({ caller, alongside }) => {
+    authenticate(req.get('authorization'), also(req)).then(({ caller, alongside }) => {
       requireScope(caller, scopeOf(req.method, req.path));
       Object.assign(res.locals, { caller, alongside });
     }).then(() => next(), next);
+  };
+}
+
+type ReadState = (id: string) => Promise<{ tag: string; body: object }>;
+
+/** What clients poll. What the ETag says (`tag`) is read with the caller's token; the state itself only for those who do not know it. */
+function polledStates({ config, pool }: World): { path: string; tag: string; read: ReadState }[] {
+  return [
+    { path: '/parse-jobs/:id', tag: PARSE_JOB_TAG, read: (id) => readParseJob(pool, id) },
+    { path: '/analysis-jobs/:id', tag: ANALYSIS_TAG, read: (id) => readAnalysis(pool, id) },
+    { path: '/deployments/:id', tag: DEPLOYMENT_TAG, read: (id) => readDeployment(pool, id, config.publishDeadAfterSeconds) },
+  ];
+}
+
+/** The row that a client knows already; nothing for a malformed id, which a uuid column would refuse for all who asked together. */
+function knownState(req: Request): string | undefined {
+  return req.get('if-none-match') && isUuid(req.params.id) ? req.params.id : undefined;
+}
+
+function getPolled(read: ReadState): Answer {
+  return async (req, res) => {
+    res.set('Cache-Control', 'private, no-cache');
+    const [known, tag] = [req.get('if-none-match'), res.locals.alongside as string | null];
+    if (known && tag !== null && matches(known, `"${tag}"`, res)) return void res.status(304).end();
+    const state = await read(String(req.params.id));
+    res.set('ETag', state.tag).json(state.body);
   };
 }
 
@@ -74,16 +102,6 @@ function postParseSources(desk: UploadDesk): Answer {
     const { status, body, replayed } = await desk.receive(req, res.locals.caller, closedSignal(res));
     if (replayed) res.set('Idempotency-Replayed', 'true');
     res.status(status).set('Location', `/api/parse-jobs/${body.jobId}`).set('Cache-Control', 'no-store').json(body);
-  };
-}
-
-function getParseJob(world: World): Answer {
-  return async (req, res) => {
-    res.set('Cache-Control', 'private, no-cache');
-    const [known, versions] = [req.get('if-none-match'), res.locals.alongside as string | null];
-    if (known && versions !== null && matches(known, tagOf(versions), res)) return void res.status(304).end();
-    const { tag, job } = await readParseJob(world.pool, String(req.params.jobId));
-    res.set('ETag', tag).json(job);
   };
 }
 
@@ -97,16 +115,6 @@ function postPublish({ config, pool, hints }: World): Answer {
     hints.changed(deployments.table, [body.deploymentId]);
     if (replayed) res.set('Idempotency-Replayed', 'true');
     res.status(202).set('Location', `/api/deployments/${body.deploymentId}/attempts/${body.attempt}`).set('Cache-Control', 'no-store').json(body);
-  };
-}
-
-function getDeployment({ config, pool }: World): Answer {
-  return async (req, res) => {
-    const { tag, deployment } = await readDeployment(pool, String(req.params.id), config.publishDeadAfterSeconds);
-    res.set('Cache-Control', 'private, no-cache');
-    const known = req.get('if-none-match');
-    if (known && matches(known, tag, res)) return void res.status(304).end();
-    res.set('ETag', tag).json(deployment);
   };
 }
 
