@@ -3,6 +3,7 @@ import { Problem, sendProblem } from '../api/problem.js';
 import { isConnectionError, refusalAtConnect } from '../db/connection-errors.js';
 import { isLimitReached } from '../db/limited.js';
 import type { Logger } from '../log.js';
+import { requestIdOf } from './request-log.js';
 
 /** The last handler: every error becomes one truthful answer; what we did not expect is logged with its stack and shown without it. */
 export function failures(log: Logger): ErrorRequestHandler {
@@ -10,9 +11,9 @@ export function failures(log: Logger): ErrorRequestHandler {
     if (res.destroyed) return;
     const page = wantsPage(req);
     const problem = asProblem(error, page ? 'person' : 'program');
-    if (problem.status >= 500) log.error({ event: 'request_failed', requestId: String(req.id), error }, problem.detail);
+    if (problem.status >= 500) log.error({ event: 'request_failed', requestId: requestIdOf(res), error }, problem.detail);
     if (res.headersSent) return void res.destroy();
-    if (page) return sendPage(res, problem, String(req.id));
+    if (page) return sendPage(res, problem, requestIdOf(res));
     sendProblem(res, problem);
   };
 }
