@@ -1,6 +1,6 @@
 /**
- * The Express shell around Remix, in the order in which a request meets it: headers, log line; health, which is open to all; the bearer-token
- * API; files, open to all as well; then the door (session, gate, origin), and behind it the live stream and the pages.
+ * The Express shell around Remix, in the order in which a request meets it: log line; the bearer-token API, with headers of its own; headers
+ * of everything else; health and files, which are open to all; then the door (session, gate, origin), and behind it the live stream and the pages.
  */
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Spool } from '../api/spool.js';
@@ -13,7 +13,7 @@ import { metricsRoute } from './metrics.js';
 import { sameOriginOnly } from './origin.js';
 import { principal } from './principal.js';
 import { requestLog } from './request-log.js';
-import { securityHeaders } from './security-headers.js';
+import { dataHeaders, pageHeaders } from './security-headers.js';
 
 export interface AppParts {
   spool: Spool;
@@ -36,11 +36,12 @@ export interface AppParts {
 export function createApp(world: World, parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').set('case sensitive routing', true).set('trust proxy', world.config.trustedProxies);
-  app.use(...securityHeaders({ https: world.config.publicUrl?.startsWith('https:') ?? false, dev: parts.dev ?? false }));
+  const https = world.config.publicUrl?.startsWith('https:') ?? false;
   app.use(requestLog(world.log));
+  app.use('/api', dataHeaders({ https }), apiRoutes(world, parts));
+  app.use(...pageHeaders({ https, dev: parts.dev ?? false }));
   app.use(healthRoutes(world, parts.stopping));
-  app.use('/api', apiRoutes(world, parts));
-  if (parts.files) app.use(...parts.files); // after the API, whose every call would else be looked up on the disk
+  if (parts.files) app.use(...parts.files);
   app.use(principal(world));
   app.use(metricsRoute(world, parts.liveClients));
   app.use(gate, sameOriginOnly(world.config.publicUrl));

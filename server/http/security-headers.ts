@@ -2,11 +2,28 @@ import { randomBytes } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 
+/** Headers of an answer that is data for a program. Whatever a browser took it for, it would run and load nothing, and be in no frame. */
+export function dataHeaders(options: { https: boolean }): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    strictTransportSecurity: options.https,
+    xFrameOptions: { action: 'deny' },
+    // What these tell a browser is about pages and their downloads.
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    referrerPolicy: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  });
+}
+
 /**
- * Headers of every answer. Scripts run only from our own files or with this response's nonce; nobody may frame the console; forms go
+ * Headers of every other answer. Scripts run only from our own files or with this response's nonce; nobody may frame the console; forms go
  * nowhere else. The referrer policy is `same-origin`, not `no-referrer`: the latter turns a form's Origin into `null`.
  */
-export function securityHeaders(options: { https: boolean; dev: boolean }): RequestHandler[] {
+export function pageHeaders(options: { https: boolean; dev: boolean }): RequestHandler[] {
   return [giveNonce, helmet({
     contentSecurityPolicy: { useDefaults: false, directives: contentPolicy(options) },
     referrerPolicy: { policy: 'same-origin' },

@@ -214,3 +214,12 @@ test('every answer carries the policy: scripts by nonce alone, no frames, no plu
   const second = await get('/', { cookie });
   expect((await second.json() as { nonce: string }).nonce).not.toBe(nonce);
 });
+
+test('an answer of the API lets a browser that takes it for a page run and load nothing', async () => {
+  for (const path of ['/api/parse-jobs/x', '/api/%', '/api']) {
+    const { headers } = await get(path);
+    expect([path, ...['content-security-policy', 'x-frame-options', 'x-content-type-options', 'cross-origin-resource-policy'].map((name) => headers.get(name))])
+      .toEqual([path, `default-src 'none';frame-ancestors 'none'`, 'DENY', 'nosniff', 'same-origin']);
+    expect([path, headers.get('x-request-id'), headers.get('x-powered-by')]).toEqual([path, expect.any(String), null]);
+  }
+});
