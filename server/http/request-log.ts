@@ -7,12 +7,12 @@ export function requestLog(log: Logger): RequestHandler {
   // Looking each line through for secret fields would cost more than all else about it. These are named here; secrets within a text are removed all the same.
   const requests = log.child({ event: 'request' }, { redact: [] });
   return (req: Request, res: Response, next: NextFunction) => {
-    const [requestId, from] = [nameRequest(req, res), Date.now()];
+    const [requestId, from] = [nameRequest(req, res), performance.now()];
     res.once('close', () => {
       const path = pathOf(req);
       const level = levelOf(path, res);
       if (!requests.isLevelEnabled(level)) return;
-      requests[level]({ requestId, req: { method: req.method, path: path.slice(0, 300) }, res: { status: res.headersSent ? res.statusCode : null }, ms: Date.now() - from }, res.errored || res.statusCode >= 500 ? 'request failed' : 'request');
+      requests[level]({ requestId, req: { method: req.method, path: path.slice(0, 300) }, res: { status: res.headersSent ? res.statusCode : null }, ms: Math.round(performance.now() - from) }, res.errored || res.statusCode >= 500 ? 'request failed' : 'request');
     });
     next();
   };
