@@ -26,7 +26,7 @@ let cookie: string;
 beforeAll(async () => {
   await requireBuiltConsole();
   database = await testDatabase();
-  fleet = await startFleet(database.url, { WORKER_CONCURRENCY: '3', DRAIN_SECONDS: '15' });
+  fleet = await startFleet(database.url, { WORKER_CONCURRENCY: '3', DRAIN_SECONDS: '30' });
   web = await fleet.web();
   backend = await startBackend(database.pool);
   ({ cookie } = await signedIn(database));
@@ -127,10 +127,11 @@ test('the board follows a rolling redeploy second by second without a reload, an
   process.kill(orphan, 'SIGCONT'); // it ends by itself once it runs
   await untilText(page, OLD_HOLDS, /^2$/); // all other files are done
   stopped.kill('SIGTERM');
+  await until(async () => (await database.pool.query('select 1 from workers where id = $1 and draining_since is not null', [stopped.id])).rowCount === 1, { what: 'a worker that drains' });
+  process.kill(finished!, 'SIGCONT');
+  await untilText(page, OLD_HOLDS, /^1$/); // while it drains: the other file is given back at the end of that
   await untilText(page, '[data-drain-board]', /1 drains/);
   await untilText(page, 'h1', /Redeploy rolling/);
-  process.kill(finished!, 'SIGCONT');
-  await untilText(page, OLD_HOLDS, /^1$/);
   await stopped.ended;
   await backend.outcome(jobId, web.url);
   await until(async () => (await database.pool.query('select 1 from redeploys where ended_at is not null')).rowCount === 1, { timeoutMs: 60_000, what: 'the end of the redeploy' });

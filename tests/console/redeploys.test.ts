@@ -69,13 +69,13 @@ async function redeploy(): Promise<string> {
   return (await database.pool.query('select id from redeploys')).rows[0].id as string;
 }
 
-interface Raw { id: string; row_id: string; cause: string; worker_id: string | null; lease_token: string | null; at: Date }
+interface Raw { id: string; row_id: string; cause: string; worker_id: string | null; lease_token: string | null; at: Date; in_drain: boolean }
 
 /** What became of each lease of the old version, read straight off the log. */
 async function countByHand() {
-  const { rows: events } = await database.pool.query<Raw>('select id, row_id, cause, worker_id, lease_token::text, at from queue_events order by id');
-  const { rows: [process] } = await database.pool.query<{ draining_since: Date; last_beat: Date }>(
-    `select c.draining_since, k.heartbeat_at as last_beat from workers c, workers k where c.id = 'clean' and k.id = 'killed'`);
+  const { rows: events } = await database.pool.query<Raw>(   // what a date keeps of an instant is too coarse to tell what came first
+    `select e.id, e.row_id, e.cause, e.worker_id, e.lease_token::text, e.at, e.at >= c.draining_since as in_drain from queue_events e, workers c where c.id = 'clean' order by e.id`);
+  const { rows: [process] } = await database.pool.query<{ last_beat: Date }>(`select heartbeat_at as last_beat from workers where id = 'killed'`);
   const counts = { finished: 0, givenBack: 0, expired: 0, waiting: 0 };
   const pauses = { afterGiveBack: [] as number[], afterExpiry: [] as number[] };
   for (const acquired of events.filter(({ cause, worker_id }) => cause === 'acquire' && ['clean', 'killed'].includes(worker_id!))) {
@@ -85,7 +85,7 @@ async function countByHand() {
     if (again && ending.cause === 'sweep') pauses.afterExpiry.push(again.at.getTime() - process!.last_beat.getTime());
     if (ending.cause === 'drain') counts.givenBack += 1;
     else if (ending.cause === 'sweep') counts.expired += 1;
-    else if (ending.at >= process!.draining_since) counts.finished += 1;
+    else if (ending.in_drain) counts.finished += 1;
     if (['drain', 'sweep'].includes(ending.cause) && !again) counts.waiting += 1;
   }
   return { counts: { ...counts, lateWrites: events.filter(({ cause }) => cause === 'late_write').length }, pauses };
