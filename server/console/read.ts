@@ -4,7 +4,7 @@ import type { DB } from '../db/generated.js';
 import type { Stamp } from './row-view.js';
 
 /** Longer than any healthy page query (milliseconds here), short enough that a page under load shows its banner instead of hanging. */
-const STATEMENT_TIMEOUT_MS = 3_000;
+export const STATEMENT_TIMEOUT_MS = 3_000;
 
 export type Reader = Transaction<DB>;
 

@@ -107,6 +107,26 @@ describe('the live board', () => {
     stream.leave();
   });
 
+  it('leaves no read behind at the server when a table is locked for long', async () => {
+    const item = await insertParseItem(admin, { user_id: 'locked' });
+    const stream = await watch('locked');
+    const locker = await admin.connect();
+    // Of the reads of changed rows: they begin anew for as long as they fail.
+    const waiting = async () => (await admin.query<{ pid: number }>(`select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%json_agg(r order by%'`)).rows.map(({ pid }) => pid);
+    try {
+      await locker.query('begin; lock table parse_items in access exclusive mode');
+      await admin.query(`select pg_notify($1, $2)`, [config.rowsChannel, JSON.stringify({ t: 'parse_items', ids: [item.id] })]);
+      const first = await until(async () => (await waiting()).length > 0 && waiting(), { what: 'a read that waits for the lock' });
+      await until(async () => (await waiting()).every((pid) => !first.includes(pid)), { timeoutMs: 20_000, what: 'the end of that read' });
+    } finally {
+      await locker.query('rollback');
+      locker.release();
+    }
+    await write(item.id);
+    await until(() => brought(stream, 2));
+    stream.leave();
+  });
+
   it("notices a terminated listener and a listener's link that swallows everything", async () => {
     const stream = await watch('cut');
     stream.forget();
