@@ -32,12 +32,34 @@ export async function listen(app: Express, where: { host: string; port: number }
 /** Answers that are not complete yet; from a close on each says that it is its connection's last. */
 function watchResponses(server: http.Server): Set<http.ServerResponse> {
   const inFlight = new Set<http.ServerResponse>();
+  const behindAnother = closeBehindAnother(server);
   server.on('request', (_req, res) => {
     if (!server.listening) lastOfItsConnection(res);
     inFlight.add(res);
+    behindAnother(res);
     res.once('close', () => inFlight.delete(res));
   });
   return inFlight;
+}
+
+/**
+ * Of the answers of one connection (pipelined requests) only the first knows its socket, and Node tells only that one that the connection has
+ * ended. The others are told here, so that whatever waits for the `close` of an answer lets go of each.
+ */
+function closeBehindAnother(server: http.Server): (res: http.ServerResponse) => void {
+  const waiting = new Set<http.ServerResponse>();
+  server.on('connection', (socket) => socket.once('close', () => {
+    for (const res of waiting) {
+      if (res.req.socket !== socket || res.socket !== null) continue;
+      res.destroy();
+      res.emit('close');
+    }
+  }));
+  return (res) => {
+    if (res.socket !== null) return;
+    waiting.add(res);
+    res.once('close', () => waiting.delete(res));
+  };
 }
 
 async function closeServer(server: http.Server, inFlight: Set<http.ServerResponse>, budgetMs: number): Promise<void> {

@@ -285,6 +285,15 @@ describe('a live stream', () => {
     for (const { close } of sockets) close();
   });
 
+  it('is let go with its connection, also one that never had its turn on it', async () => {
+    const { cookie } = await signedIn(db);
+    const before = hub.streams();
+    const connection = openSocket(`GET /live?topics=workers HTTP/1.1\r\nHost: test\r\nCookie: ${cookie}\r\n\r\n`.repeat(5));
+    await until(() => hub.streams() === before + 5);
+    connection.close();
+    await until(() => hub.streams() === before);
+  });
+
   it('is capped per operator, and a closed one makes room', async () => {
     const { cookie } = await signedIn(db);
     const streams = await Promise.all(Array.from({ length: 60 }, () => connect(['workers'], cookie)));
