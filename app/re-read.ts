@@ -8,8 +8,16 @@ import { useEffect } from 'react';
  */
 export function isReading(): boolean {
   const { navigation, revalidation } = window.__remixRouter.state;
-  return navigation.state !== 'idle' || revalidation !== 'idle';
+  if (navigation.state === 'idle' && revalidation === 'idle') busySince = null;
+  else busySince ??= performance.now();
+  if (busySince === null || performance.now() - busySince < HUNG_MS) return busySince !== null;
+  busySince = null;
+  return false;
 }
+
+/** No answer of ours takes so long (milliseconds): one that does hangs on a connection that is dead, and is given up for a new one. */
+const HUNG_MS = 30_000;
+let busySince: number | null = null;
 
 /** Reads the page's loaders again after `ms`, and again for as long as it is wanted (null: not): one reading after the other, and none while nobody looks. */
 export function useReRead(ms: number | null): void {
